@@ -1,0 +1,31 @@
+package inspect
+
+// Release is a Flink Agents release line, which decides what a restore really
+// does. Next is the unreleased work whose rules this package follows; the empty
+// release is not known.
+type Release string
+
+// The releases whose behaviour on a restore is known.
+const (
+	ReleaseUnknown Release = ""
+	Release01      Release = "0.1"
+	Release02      Release = "0.2"
+	Release03      Release = "0.3"
+	ReleaseNext    Release = "next"
+)
+
+// Job is what an operator's profile or flags say about one job. It is input to
+// the rules: nothing of it was read from a cluster.
+type Job struct {
+	Profile            string
+	Name               string
+	Runtime            Release
+	Topic              string
+	ControlTopic       *string // nil: not configured; blank: configured, and refused
+	Tombstones         bool
+	Partitions         int // partitions of a data topic that the job would create; 64 by default
+	MaxParallelism     int // 0: not known
+	RecoveryPoints     []string
+	Pinned             []string
+	KeepRecoveryPoints int
+}

@@ -1,0 +1,88 @@
+package inspect
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+)
+
+// Offsets maps a partition (bucket) to an offset. What the offset means is the
+// owner's matter: next offset to read in a marker, first kept one in a boundary.
+// Values are as they were read and may be out of range until a rule has judged
+// them.
+type Offsets map[int32]int64
+
+// Partitions returns the partitions in ascending order; never nil.
+func (o Offsets) Partitions() []int32 {
+	parts := make([]int32, 0, len(o))
+	parts = slices.AppendSeq(parts, maps.Keys(o))
+	slices.Sort(parts)
+	return parts
+}
+
+// MarshalJSON writes an object with partition numbers as keys in ascending
+// numeric order. A nil map is an empty object.
+func (o Offsets) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for i, p := range o.Partitions() {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, `"%d":%d`, p, o[p])
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}
+
+// UnmarshalJSON reads an object of canonical decimal partition numbers and
+// int64 offsets. Anything else is an error that names the key. JSON null leaves
+// a nil map.
+func (o *Offsets) UnmarshalJSON(data []byte) error {
+	var raw map[string]json.Number
+	if err := json.Unmarshal(data, &raw); err != nil {
+		return err
+	}
+	if raw == nil {
+		*o = nil
+		return nil
+	}
+	out := make(Offsets, len(raw))
+	for key, value := range raw {
+		p, err := strconv.ParseInt(key, 10, 32)
+		if err != nil || strconv.FormatInt(p, 10) != key {
+			return fmt.Errorf("partition %q is not a number between -2147483648 and 2147483647", key)
+		}
+		offset, err := strconv.ParseInt(value.String(), 10, 64)
+		if err != nil {
+			return fmt.Errorf("the offset of partition %d is not a 64-bit integer: %q", p, value.String())
+		}
+		out[int32(p)] = offset
+	}
+	*o = out
+	return nil
+}
+
+// LogRange is the readable part of one partition: Start is the first available
+// offset, End the next one to be written. Start == End is an empty log.
+type LogRange struct {
+	Start int64
+	End   int64
+}
+
+// Span is the distance from one vector to another summed over the partitions of
+// to. It is an offset span and not a record count: compaction and transactions
+// leave gaps. Partitions that from lacks, and those where it lies past to, add
+// nothing.
+func Span(from, to Offsets) int64 {
+	var sum int64
+	for p, end := range to {
+		if start, ok := from[p]; ok && start < end {
+			sum += end - start
+		}
+	}
+	return sum
+}

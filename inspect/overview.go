@@ -1,0 +1,78 @@
+package inspect
+
+// PartitionOverview is one partition of the data topic beside the boundary in
+// force; Boundary is nil where there is none. LogStart and LogEnd are nil when
+// the partition's offsets could not be read.
+type PartitionOverview struct {
+	Partition int32  `json:"partition"`
+	Leader    int32  `json:"leader"`
+	LogStart  *int64 `json:"logStart"`
+	LogEnd    *int64 `json:"logEnd"`
+	Boundary  *int64 `json:"boundary"`
+}
+
+// PointSummary is a recovery point with its verdict now. Reason is the code of
+// the first reason, nil when there is none; RunsAgain is nil until scanned.
+type PointSummary struct {
+	URI          string    `json:"uri"`
+	Kind         PointKind `json:"kind"`
+	CheckpointID int64     `json:"checkpointId"`
+	Taken        Taken     `json:"taken"`
+	Verdict      Verdict   `json:"verdict"`
+	Reason       *string   `json:"reason"`
+	Message      string    `json:"message"` // the reason as a sentence; empty when accepted
+	Offsets      Offsets   `json:"offsets"` // merged marker
+	Span         int64     `json:"span"`    // offset span that a restore reads again; 0 when not accepted
+	Pinned       bool      `json:"pinned"`
+	Unchecked    []string  `json:"unchecked"`
+	RunsAgain    *int64    `json:"runsAgain"`
+	Severity     Severity  `json:"severity"` // worst offline check; "" when none
+
+	Validation RestoreValidation `json:"-"` // the whole answer behind the summary
+}
+
+// RecoveryPointList is what lies under a place, with verdicts where a cluster
+// was asked.
+type RecoveryPointList struct {
+	Points []PointSummary `json:"points"`
+}
+
+// LiveState is the running job as Flink reports it.
+type LiveState struct {
+	State         string  `json:"state"`
+	Restarts      *int64  `json:"restarts"`
+	RestoredFrom  *string `json:"restoredFrom"`
+	LastException *string `json:"lastException"`
+}
+
+// PendingCalls are open calls by call state.
+type PendingCalls struct {
+	Pending     int64 `json:"pending"`
+	Overwritten int64 `json:"overwritten"`
+	Unmatched   int64 `json:"unmatched"`
+}
+
+// Scan is how far a scan of the data topic has come, in records.
+type Scan struct {
+	Done  int64 `json:"done"`
+	Total int64 `json:"total"`
+}
+
+// JobOverview is the state of one job's recovery. Live, PendingCalls and Scan
+// are nil until Flink was asked or the topic was scanned.
+type JobOverview struct {
+	Job           string              `json:"job"`
+	Topic         string              `json:"topic"`
+	TopicID       string              `json:"topicId"`
+	ClusterID     string              `json:"clusterId"`
+	ControlTopic  *string             `json:"controlTopic"`
+	Settings      []Setting           `json:"settings"`
+	Partitions    []PartitionOverview `json:"partitions"`
+	Points        []PointSummary      `json:"points"`
+	Searched      []string            `json:"searched"` // places where recovery points were looked for
+	LastOperation *Operation          `json:"lastOperation"`
+	Live          *LiveState          `json:"live"`
+	PendingCalls  *PendingCalls       `json:"pendingCalls"`
+	Scan          *Scan               `json:"scan"`
+	Findings      []Finding           `json:"findings"`
+}
