@@ -1,0 +1,225 @@
+#!/usr/bin/env bash
+# Starts real Kafka brokers on free ports of 127.0.0.1 and prints how to reach them, one NAME=value a line, then READY.
+# It stays until it is told to stop (ctrl-c, SIGTERM, SIGHUP) or until the process that started it is gone; then nothing is left.
+#
+#   up.sh [plain] [secure]      default: both
+#
+#   RECOVERCTL_TEST_KAFKA             the plain broker: no security, no ACLs
+#   RECOVERCTL_TEST_KAFKA_ADMIN       the secure broker, plain text, everything allowed
+#   RECOVERCTL_TEST_KAFKA_SASL_TLS    the secure broker, password over TLS
+#   RECOVERCTL_TEST_KAFKA_SASL_PLAIN  the secure broker, password over plain text
+#   RECOVERCTL_TEST_KAFKA_TLS         the secure broker, TLS
+#   RECOVERCTL_TEST_KAFKA_MTLS        the secure broker, TLS with a client certificate
+#   RECOVERCTL_TEST_KAFKA_CERTS       folder with ca.pem, client.pem, client.key, … (see certs/main.go)
+#   RECOVERCTL_TEST_KAFKA_USER, …_PASSWORD              a user without any right
+#   RECOVERCTL_TEST_KAFKA_ADMIN_USER, …_ADMIN_PASSWORD  a user with every right
+#
+# RECOVERCTL_TEST_KEEP=1 keeps the folder with logs and data.
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/recoverctl
+heap=256m
+admin_user=admin admin_password=admin-secret
+user=viewer password=viewer-secret
+parent=$PPID
+dir=
+pids=()
+
+say() { printf 'kafka: %s\n' "$*" >&2; }
+die() { say "$*"; exit 1; }
+
+# need PROGRAM PACKAGE: installs the package where the program is missing and this user may do that without being asked.
+need() {
+  command -v "$1" >/dev/null && return
+  local root=()
+  if [ "$(id -u)" != 0 ]; then
+    root=(sudo -n)
+    sudo -n true 2>/dev/null || die "$1 is missing: install $2"
+  fi
+  command -v apt-get >/dev/null || die "$1 is missing: install $2"
+  say "$1 is missing: installing $2 with apt-get"
+  "${root[@]}" apt-get install -y -qq "$2" >&2 || { "${root[@]}" apt-get update -qq >&2 && "${root[@]}" apt-get install -y -qq "$2" >&2; } ||
+    die "apt-get could not install $2: install it by hand"
+}
+
+java_is_new_enough() {
+  local version
+  version=$(java -version 2>&1 | sed -n 's/.*version "\([0-9]*\).*/\1/p' | head -n 1)
+  [ "${version:-0}" -ge 17 ]
+}
+
+# libs prints the folder that holds the broker's jars, fetched on first use. Two starts at once may both fetch; the first one in wins.
+libs() {
+  local key want part
+  key=$(sha256sum "$here/pom.xml" | cut -c 1-16)
+  want=$cache/kafka-$key
+  if [ ! -d "$want" ]; then
+    say "fetching the broker's jars into $want"
+    mkdir -p "$cache"
+    part=$(mktemp -d "$cache/.kafka-$key.XXXXXX")
+    mvn -q -B -f "$here/pom.xml" dependency:copy-dependencies -DoutputDirectory="$part" >&2 ||
+      { rm -rf "$part"; die "Maven could not fetch the broker's jars: is a Maven repository reachable?"; }
+    mv -T "$part" "$want" 2>/dev/null || rm -rf "$part"
+  fi
+  printf '%s\n' "$want"
+}
+
+# free_ports COUNT prints so many ports that nothing listens on. They lie below the range that the kernel hands out by itself.
+free_ports() {
+  local found=() port
+  while [ "${#found[@]}" -lt "$1" ]; do
+    port=$((20000 + (RANDOM * 32768 + RANDOM) % 12000))
+    case " ${found[*]-} " in *" $port "*) continue ;; esac
+    (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null || found+=("$port")
+  done
+  printf '%s\n' "${found[*]}"
+}
+
+# cluster_id prints a random id in Kafka's form: 16 bytes, base64 for URLs. One that starts with a dash reads as an option.
+cluster_id() {
+  local id=-
+  while [ "${id:0:1}" = - ]; do id=$(head -c 16 /dev/urandom | base64 | tr '+/' '-_' | tr -d '='); done
+  printf '%s\n' "$id"
+}
+
+jvm() { java -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Dlog4j2.configurationFile="file:$here/log4j2.properties" "$@"; }
+
+# settings NAME KEY=VALUE…: writes NAME's properties with every @KEY@ replaced.
+settings() {
+  local name=$1 pair text
+  shift
+  text=$(cat "$here/common.properties" "$here/$name.properties")
+  for pair in "$@"; do text=${text//"@${pair%%=*}@"/"${pair#*=}"}; done
+  mkdir -p "$dir/$name"
+  printf '%s\n' "$text" >"$dir/$name/server.properties"
+}
+
+# launch NAME FORMAT-ARGUMENT…: formats the storage and starts the broker. Its pid is in NAME/pid.
+launch() {
+  local name=$1 jars=$2 hold=()
+  shift 2
+  jvm -Xmx96m -cp "$jars/*" kafka.tools.StorageTool format -t "$(cluster_id)" -c "$dir/$name/server.properties" "$@" >"$dir/$name/format.log" 2>&1 ||
+    { cat "$dir/$name/format.log" >&2; die "the storage of the $name broker could not be formatted"; }
+  # Where setpriv is there, the kernel itself ends the broker should this script be killed.
+  command -v setpriv >/dev/null && hold=(setpriv --pdeathsig TERM)
+  "${hold[@]}" java -Xms$heap -Xmx$heap -XX:+UseSerialGC -XX:TieredStopAtLevel=1 \
+    -Dlog4j2.configurationFile="file:$here/log4j2.properties" \
+    -cp "$jars/*" kafka.Kafka "$dir/$name/server.properties" >"$dir/$name/broker.log" 2>&1 </dev/null &
+  pids+=($!)
+  printf '%s\n' $! >"$dir/$name/pid"
+}
+
+# ready NAME: waits until the broker says that it serves. 1: it ended because a port was taken meanwhile.
+ready() {
+  local log=$dir/$1/broker.log pid i
+  pid=$(cat "$dir/$1/pid")
+  for ((i = 0; i < 600; i++)); do
+    grep -q 'Kafka Server started' "$log" && return 0
+    if ! kill -0 "$pid" 2>/dev/null; then
+      grep -qi 'address already in use' "$log" && return 1
+      tail -n 20 "$log" >&2
+      die "the $1 broker ended before it served"
+    fi
+    sleep 0.1
+  done
+  tail -n 20 "$log" >&2
+  die "the $1 broker did not serve within a minute"
+}
+
+start_plain() {
+  local ports
+  read -r -a ports <<<"$(free_ports 2)"
+  settings plain DIR="$dir/plain" ADMIN="${ports[0]}" CONTROLLER="${ports[1]}"
+  launch plain "$1"
+  printf 'RECOVERCTL_TEST_KAFKA=127.0.0.1:%s\n' "${ports[0]}" >"$dir/plain/env"
+}
+
+start_secure() {
+  local ports scram=() mechanism
+  read -r -a ports <<<"$(free_ports 6)"
+  mkdir -p "$dir/secure/certs"
+  "$dir/certs" "$dir/secure/certs"
+  settings secure DIR="$dir/secure" CERTS="$dir/secure/certs" CONTROLLER="${ports[0]}" ADMIN="${ports[1]}" \
+    SASLTLS="${ports[2]}" SASLPLAIN="${ports[3]}" TLS="${ports[4]}" MTLS="${ports[5]}" \
+    ADMIN_USER=$admin_user ADMIN_PASSWORD=$admin_password USER=$user PASSWORD=$password
+  for mechanism in SCRAM-SHA-256 SCRAM-SHA-512; do
+    scram+=(--add-scram "$mechanism=[name=$admin_user,password=$admin_password]"
+      --add-scram "$mechanism=[name=$user,password=$password]")
+  done
+  launch secure "$1" "${scram[@]}"
+  cat >"$dir/secure/env" <<END
+RECOVERCTL_TEST_KAFKA_ADMIN=127.0.0.1:${ports[1]}
+RECOVERCTL_TEST_KAFKA_SASL_TLS=127.0.0.1:${ports[2]}
+RECOVERCTL_TEST_KAFKA_SASL_PLAIN=127.0.0.1:${ports[3]}
+RECOVERCTL_TEST_KAFKA_TLS=127.0.0.1:${ports[4]}
+RECOVERCTL_TEST_KAFKA_MTLS=127.0.0.1:${ports[5]}
+RECOVERCTL_TEST_KAFKA_CERTS=$dir/secure/certs
+RECOVERCTL_TEST_KAFKA_USER=$user
+RECOVERCTL_TEST_KAFKA_PASSWORD=$password
+RECOVERCTL_TEST_KAFKA_ADMIN_USER=$admin_user
+RECOVERCTL_TEST_KAFKA_ADMIN_PASSWORD=$admin_password
+END
+}
+
+# stop ends the brokers: politely first, by force after 15 s.
+stop() {
+  local pid i
+  for pid in "${pids[@]}"; do kill -TERM "$pid" 2>/dev/null || true; done
+  for pid in "${pids[@]}"; do
+    for ((i = 0; i < 150; i++)); do kill -0 "$pid" 2>/dev/null || break; sleep 0.1; done
+    kill -KILL "$pid" 2>/dev/null || true
+    wait "$pid" 2>/dev/null || true
+  done
+  pids=()
+}
+
+finish() {
+  local code=$?
+  trap - EXIT
+  stop
+  if [ -n "$dir" ]; then
+    if [ "${RECOVERCTL_TEST_KEEP:-}" = 1 ]; then say "logs and data are in $dir"; else rm -rf "$dir"; fi
+  fi
+  exit "$code"
+}
+
+main() {
+  local which=("$@") jars name attempt
+  [ "${#which[@]}" -gt 0 ] || which=(plain secure)
+  for name in "${which[@]}"; do
+    case $name in plain | secure) ;; *) die "there is no broker $name: say plain or secure" ;; esac
+  done
+  need java openjdk-17-jre-headless
+  java_is_new_enough || die "Java 17 or newer is needed: install openjdk-17-jre-headless"
+  need mvn maven
+  need go golang
+  trap finish EXIT
+  trap 'exit 143' TERM HUP
+  trap 'exit 130' INT
+  jars=$(libs)
+  dir=$(mktemp -d "${TMPDIR:-/tmp}/recoverctl-kafka.XXXXXX")
+  case " ${which[*]} " in *" secure "*) (cd "$here" && go build -o "$dir/certs" ./certs) ;; esac
+
+  for name in "${which[@]}"; do "start_$name" "$jars"; done
+  for name in "${which[@]}"; do
+    for attempt in 1 2 3; do
+      ready "$name" && break
+      [ "$attempt" -lt 3 ] || die "the $name broker found no free ports in three attempts"
+      say "a port of the $name broker was taken meanwhile: trying others"
+      rm -rf "${dir:?}/$name"
+      "start_$name" "$jars"
+    done
+    cat "$dir/$name/env"
+  done
+  printf 'READY\n'
+
+  while kill -0 "$parent" 2>/dev/null; do
+    for name in "${which[@]}"; do
+      kill -0 "$(cat "$dir/$name/pid")" 2>/dev/null || { tail -n 20 "$dir/$name/broker.log" >&2; die "the $name broker ended by itself"; }
+    done
+    sleep 1 & wait $! || true
+  done
+}
+
+main "$@"
