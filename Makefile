@@ -1,0 +1,71 @@
+# make prints its targets; make check is what CI runs, in the same order.
+
+GO        ?= go
+PKGS      ?= ./...
+FUZZTIME  ?= 5s
+VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+LDFLAGS    = -s -w -X main.version=$(VERSION)
+REAL_PKGS  = $(shell grep -rl --include='*_test.go' '^//go:build real' . | xargs -rn1 dirname | sort -u)
+LINT       = $(GO) tool -modfile=tools/go.mod golangci-lint
+
+export CGO_ENABLED ?= 0
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## print the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: check
+check: build vet lint test-race test-real fuzz ## everything CI runs, in its order; starts the real servers by itself
+	@echo "make check: all passed"
+
+.PHONY: build
+build: ## build bin/recoverctl, one static file
+	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/recoverctl ./cmd/recoverctl
+
+.PHONY: vet
+vet: ## go vet, with and without the real-server tests
+	$(GO) vet $(PKGS)
+	$(GO) vet -tags real $(PKGS)
+
+.PHONY: lint
+lint: ## the house rules: imports, bans, formatting
+	$(LINT) run $(PKGS)
+
+.PHONY: test
+test: ## quick tests, no servers
+	$(GO) test $(PKGS)
+
+.PHONY: test-race
+test-race: ## the same with the race detector
+	CGO_ENABLED=1 $(GO) test -race $(PKGS)
+
+.PHONY: test-real
+test-real: build ## tests against real Kafka brokers, fetched and started here
+	test/real/run.sh $(GO) test -count=1 -tags real $(REAL_PKGS)
+
+.PHONY: fuzz
+fuzz: ## a short fuzz of every parser (FUZZTIME each)
+	test/fuzz.sh $(FUZZTIME)
+
+.PHONY: bench
+bench: ## benchmarks
+	$(GO) test -run '^$$' -bench . -benchmem $(PKGS)
+
+.PHONY: golden
+golden: ## rewrite golden frames; look at the diff before you commit it
+	$(GO) test ./tui/... ./views/... ./cmd/... -update
+
+.PHONY: screenshots
+screenshots: build ## make the pictures in docs/ from the real console
+	test/screenshots/shoot.sh
+
+.PHONY: dist
+dist: ## static binaries for Linux and macOS in dist/
+	for os in linux darwin; do for arch in amd64 arm64; do \
+	  GOOS=$$os GOARCH=$$arch $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o dist/recoverctl-$$os-$$arch ./cmd/recoverctl || exit 1; done; done
+
+.PHONY: clean
+clean: ## remove what the build made
+	rm -rf bin dist
