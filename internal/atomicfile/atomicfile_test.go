@@ -86,7 +86,7 @@ func TestOneOfManyCreatesWins(t *testing.T) {
 		winners []string
 		wg      sync.WaitGroup
 	)
-	for i := range 32 {
+	for i := range 12 {
 		content := strings.Repeat(fmt.Sprintf("%02d", i), 5000)
 		wg.Go(func() {
 			err := atomicfile.Create(path, []byte(content))
@@ -127,7 +127,7 @@ func TestReplaceShowsTheOldOrTheNew(t *testing.T) {
 			}
 		}
 	})
-	for i := range 60 {
+	for i := range 30 {
 		if err := atomicfile.Replace(path, []byte(contents[i%len(contents)])); err != nil {
 			t.Fatal(err)
 		}
@@ -203,7 +203,7 @@ func TestAppendLineAfterACrashEndsTheTornLine(t *testing.T) {
 
 func TestLinesOfManyWritersDoNotMix(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "2026-03.jsonl")
-	const writers, each = 8, 25
+	const writers, each = 4, 8
 	var wg sync.WaitGroup
 	for w := range writers {
 		wg.Go(func() {

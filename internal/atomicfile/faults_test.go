@@ -20,7 +20,7 @@ func TestCreateWithoutHardLinks(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "plan.json")
 		var wins atomic.Int32
 		var wg sync.WaitGroup
-		for range 16 {
+		for range 6 {
 			wg.Go(func() {
 				if err := create(path, []byte("{}"), noLinks); err == nil {
 					wins.Add(1)

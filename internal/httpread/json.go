@@ -1,0 +1,65 @@
+package httpread
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/recoverctl/recoverctl/internal/fault"
+	"github.com/recoverctl/recoverctl/internal/safetext"
+)
+
+// GetJSON reads one address and decodes the answer, which must be exactly one
+// JSON value. Fields that T doesn't have are left out: servers grow. Its errors
+// are Get's, and
+//
+//   - Unsupported: a page where JSON was expected, an empty answer, or a value
+//     of another type than T's field
+//   - Corrupt: text that is not JSON
+func GetJSON[T any](ctx context.Context, c *Client, address string) (T, error) {
+	var value T
+	answer, err := c.Get(ctx, address)
+	if err != nil {
+		return value, err
+	}
+	if err := decode(answer, c.options.Service, &value); err != nil {
+		var zero T // never half a value beside an error
+		return zero, err
+	}
+	return value, nil
+}
+
+func decode(answer Answer, service string, value any) error {
+	hint := "is this " + service + "?"
+	switch {
+	case isHTML(answer.ContentType, answer.Body):
+		return fault.New(fault.Unsupported, op, "%s answers with an HTML page where JSON was expected", answer.URL).
+			WithHint("%s", hint).WithRef(answer.URL.String())
+	case len(answer.Body) == 0:
+		return fault.New(fault.Unsupported, op, "%s answers with nothing where JSON was expected", answer.URL).
+			WithHint("%s", hint).WithRef(answer.URL.String())
+	}
+	// Unmarshal refuses anything after the value.
+	err := json.Unmarshal(answer.Body, value)
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &syntax):
+		return fault.New(fault.Corrupt, op, "the answer of %s is not JSON at byte %d of %d (%s): %s",
+			answer.URL, syntax.Offset, len(answer.Body), safetext.Error(syntax), excerpt("", answer.Body)).
+			WithHint("%s", hint).WithRef(answer.URL.String())
+	case errors.As(err, &kind):
+		field := safetext.Of(kind.Field)
+		if field.IsEmpty() {
+			field = safetext.Of("the whole answer")
+		}
+		return fault.New(fault.Unsupported, op, "in the answer of %s, %s is a JSON %s where %s was expected",
+			answer.URL, field, safetext.Of(kind.Value), kind.Type).
+			WithHint("%s", hint).WithRef(answer.URL.String())
+	default:
+		return fault.New(fault.Unsupported, op, "the answer of %s can't be used: %s", answer.URL, safetext.Error(err)).
+			WithHint("%s", hint).WithRef(answer.URL.String())
+	}
+}
