@@ -292,7 +292,7 @@ func (d *decoder) secret(s *section, key string) secret.Source {
 		d.problem(n, "%s %s; secrets are not written into this file: write {env: NAME}, {file: PATH}, {command: [PROGRAM, ARGUMENT]} or {prompt: true}", key, described(n))
 		return secret.Source{}
 	}
-	c := d.section(n, key, s.at(key))
+	c := d.secretSection(n, key, s.at(key))
 	source := secret.Source{
 		For:     d.owner + ": " + s.name + " " + key,
 		Env:     c.text("env", notBlank),

@@ -41,15 +41,31 @@ type section struct {
 	keys  map[string]*yaml.Node // where each key stands
 	value map[string]*yaml.Node
 	asked []string
+	// secret says that a secret is named here: a key may be the secret itself,
+	// in brackets and without quotes, and is not repeated.
+	secret bool
 }
 
 // section opens a mapping. What is no mapping is a problem, and an empty
 // section.
 func (d *decoder) section(n *yaml.Node, name, path string) *section {
 	s := &section{d: d, name: name, path: path, node: n, keys: map[string]*yaml.Node{}, value: map[string]*yaml.Node{}}
+	s.open()
+	return s
+}
+
+// secretSection opens a mapping that says where a secret is.
+func (d *decoder) secretSection(n *yaml.Node, name, path string) *section {
+	s := &section{d: d, name: name, path: path, node: n, keys: map[string]*yaml.Node{}, value: map[string]*yaml.Node{}, secret: true}
+	s.open()
+	return s
+}
+
+func (s *section) open() {
+	d, n, name := s.d, s.node, s.name
 	if n.Kind != yaml.MappingNode {
 		d.problem(n, "%s %s; it must be a mapping of keys to values", name, described(n))
-		return s
+		return
 	}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
@@ -58,12 +74,18 @@ func (d *decoder) section(n *yaml.Node, name, path string) *section {
 			continue
 		}
 		if first, twice := s.keys[key.Value]; twice {
-			d.problem(key, "%s is given twice in %s, first in line %d", quoted(key.Value), name, first.Line)
+			d.problem(key, "%s is given twice in %s, first in line %d", s.quotedKey(key.Value), name, first.Line)
 			continue
 		}
 		s.keys[key.Value], s.value[key.Value] = key, value
 	}
-	return s
+}
+
+func (s *section) quotedKey(key string) string {
+	if s.secret {
+		return "a key"
+	}
+	return quoted(key)
 }
 
 // close reports the keys that nobody asked for.
@@ -73,6 +95,9 @@ func (s *section) close() {
 			continue
 		}
 		message := fmt.Sprintf("unknown key %s in %s", quoted(word), s.name)
+		if s.secret {
+			message = "unknown key in " + s.name
+		}
 		if near := nearest(word, s.asked); near != "" {
 			message += fmt.Sprintf("; did you mean %s?", near)
 		} else {

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
-	"strconv"
+	"sort"
 	"strings"
 	"unicode/utf8"
 
@@ -44,12 +44,12 @@ func parseTree(file string, text []byte) (root *yaml.Node, problems Problems) {
 	case errors.Is(err, io.EOF):
 		return nil, nil
 	case err != nil:
-		return nil, Problems{syntaxProblem(file, err)}
+		return nil, Problems{syntaxProblem(file, text, err)}
 	}
 	switch err := decoder.Decode(&second); {
 	case errors.Is(err, io.EOF):
 	case err != nil:
-		return nil, Problems{syntaxProblem(file, err)}
+		return nil, Problems{syntaxProblem(file, text, err)}
 	default:
 		return nil, Problems{{File: file, Line: second.Line, Column: second.Column, Message: "a second document begins here; one file holds one"}}
 	}
@@ -83,38 +83,65 @@ func (c *cutter) look(file string, n *yaml.Node, depth int) {
 	case n.Anchor != "":
 		at(noAliases)
 	case n.Style&yaml.TaggedStyle != 0:
-		at("tags (!…) are not allowed; put text that begins with ! in quotes")
+		at(noTags)
 	}
 	for _, child := range n.Content {
 		c.look(file, child, depth+1)
 	}
 }
 
-const noAliases = "anchors and aliases (&… and *…) are not allowed; put text that begins with & or * in quotes"
+// What is said about them; their own text could be a password.
+const (
+	noAliases = "anchors and aliases (&… and *…) are not allowed; put text that begins with & or * in quotes"
+	noTags    = "tags (!…) are not allowed; put text that begins with ! in quotes"
+)
 
-var parserLine = regexp.MustCompile(`line (\d+): `)
+var parserLine = regexp.MustCompile(`line \d+: `)
 
 // syntaxProblem turns the parser's error into a problem. The parser quotes
 // from the file only names of anchors and tags; those could be a password that
 // somebody forgot to put in quotes.
-func syntaxProblem(file string, err error) Problem {
-	text := strings.TrimPrefix(err.Error(), "yaml: ")
-	line := 1
-	if at := parserLine.FindStringSubmatchIndex(text); at != nil {
-		if n, convErr := strconv.Atoi(text[at[2]:at[3]]); convErr == nil && n > 0 {
-			line = n
-		}
-		text = text[:at[0]] + text[at[1]:]
-	}
+func syntaxProblem(file string, text []byte, err error) Problem {
+	message := parserLine.ReplaceAllString(strings.TrimPrefix(err.Error(), "yaml: "), "")
 	switch {
-	case strings.Contains(text, "anchor"), strings.Contains(text, "alias"):
-		text = noAliases
-	case strings.Contains(text, "tag"):
-		text = "tags (!…) are not allowed; put text that begins with ! in quotes"
+	case strings.Contains(message, "anchor"), strings.Contains(message, "alias"):
+		message = noAliases
+	case strings.Contains(message, "tag"), strings.Contains(message, "directive"):
+		message = noTags
 	default:
-		text = "this is not YAML: " + printable(text)
+		message = "this is not YAML: " + printable(message)
 	}
-	return Problem{File: file, Line: line, Message: text}
+	return Problem{File: file, Line: failingLine(text, err), Message: message}
+}
+
+// failingLine is the first line that makes the parser fail as it does on the
+// whole text. The line in the parser's own message is that of the block around
+// the mistake, and one too small at that.
+func failingLine(text []byte, whole error) int {
+	var ends []int // of each line
+	for at, b := range text {
+		if b == '\n' {
+			ends = append(ends, at+1)
+		}
+	}
+	ends = append(ends, len(text))
+	return 1 + sort.Search(len(ends)-1, func(i int) bool {
+		err := readAll(text[:ends[i]])
+		return err != nil && err.Error() == whole.Error()
+	})
+}
+
+// readAll is the parser's error for all documents of a text.
+func readAll(text []byte) error {
+	decoder := yaml.NewDecoder(bytes.NewReader(text))
+	for {
+		var n yaml.Node
+		if err := decoder.Decode(&n); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
 }
 
 // firstBadUTF8 is the line of the first byte that is not UTF-8, or 0. YAML
