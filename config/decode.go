@@ -90,8 +90,14 @@ func (d *decoder) profile(n *yaml.Node, path string) Profile {
 		p.Access, _ = access.ParseLevel(text)
 	}
 	p.Kafka = d.kafka(s.child("kafka"))
+	matched := map[string]*yaml.Node{}
 	s.each("object-stores", func(n *yaml.Node, path string) {
-		p.ObjectStores = append(p.ObjectStores, d.objectStore(n, path))
+		o := d.objectStore(n, path)
+		if before, twice := matched[o.Match]; twice && o.Match != "" {
+			d.problem(n, "a second object store matches %s; the first is in line %d", quoted(o.Match), before.Line)
+		}
+		matched[o.Match] = n
+		p.ObjectStores = append(p.ObjectStores, o)
 	})
 	mapped := map[string]*yaml.Node{}
 	s.each("path-mappings", func(n *yaml.Node, path string) {
@@ -292,6 +298,7 @@ func (d *decoder) secret(s *section, key string) secret.Source {
 		d.problem(n, "%s %s; secrets are not written into this file: write {env: NAME}, {file: PATH}, {command: [PROGRAM, ARGUMENT]} or {prompt: true}", key, described(n))
 		return secret.Source{}
 	}
+	before := len(d.problems)
 	c := d.secretSection(n, key, s.at(key))
 	source := secret.Source{
 		For:     d.owner + ": " + s.name + " " + key,
@@ -306,19 +313,10 @@ func (d *decoder) secret(s *section, key string) secret.Source {
 	}
 	if len(c.value) != 1 {
 		d.problem(n, "%s names %d sources; it must be one of env, file, command and prompt", key, len(c.value))
-	} else if source.Validate() != nil && !d.reported(n) {
+	} else if source.Validate() != nil && len(d.problems) == before {
 		d.problem(n, "%s names no source; it must be one of env, file, command and prompt", key)
 	}
 	return source
-}
-
-// reported says whether a problem at or below a node's own place is known:
-// then there is nothing to add about the node as a whole.
-func (d *decoder) reported(n *yaml.Node) bool {
-	inside := func(at *yaml.Node) bool {
-		return slices.ContainsFunc(d.problems, func(p Problem) bool { return p.Line == at.Line && p.Column == at.Column })
-	}
-	return inside(n) || slices.ContainsFunc(n.Content, d.reported)
 }
 
 // filePath is the file of a key, made absolute.

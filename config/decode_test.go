@@ -150,6 +150,21 @@ func TestWhatIsWrongInAFileIsToldWithItsLine(t *testing.T) {
 		{"credentials that nobody knows", profileOf("object-stores: [{match: 's3://b/', credentials: none}]"), []string{`3:53: credentials: "none" is not default`}},
 		{"half of the credentials", profileOf("object-stores: [{match: 's3://b/', credentials: {access-key: {env: A}}}]"), []string{`3:53: credentials has no secret-key`}},
 
+		{"two stores that match alike", profileOf("object-stores:\n  - {match: 's3://b/'}\n  - {match: 's3://b/', region: eu}"), []string{`5:9: a second object store matches "s3://b/"; the first is in line 4`}},
+		{"a place with a password", profileOf("object-stores: [{match: 's3://key:hunter2@b/'}]"), []string{`3:29: match: "s3://***@b/" holds a user or password; a place may not`}},
+		{"a place that moves the cursor", jobOf("pinned: [\"/a\\e[2J\"]"), []string{`5:18: an element of pinned: "/a\x1b[2J" holds a control character`}},
+		{"a JobManager with a query", jobOf("flink: {rest: 'http://jm:8081/?token=hunter'}"), []string{`holds a query or fragment; write the address alone`}},
+		{"a broker with a bare IPv6 address", kafkaOf("brokers: ['::1']"), []string{`an element of brokers: "::1" is not an address; write host:port, IPv6 as [address]:port`}},
+		{"a broker with a blank in it", kafkaOf("brokers: ['k1 :9092']"), []string{`an element of brokers: "k1 :9092" is not an address; write host:port`}},
+		{"a Fluss user without a password", jobOf("fluss: {username: u}"), []string{"5:16: fluss has no password"}},
+		{"a Fluss password without a user", jobOf("fluss: {password: {prompt: true}}"), []string{"5:16: fluss has no username"}},
+		{"a token without a token", kafkaOf("sasl: {mechanism: oauthbearer}"), []string{"4:13: sasl has no password"}},
+		{"a date where text belongs", jobOf("action-state: {topic: 2026-01-02}"), []string{"topic is a date; it must be text; put it in quotes"}},
+		{"true where text belongs", jobOf("engine: true"), []string{"engine is true or false; it must be text; put it in quotes"}},
+		{"an empty element", jobOf("pinned: [~]"), []string{"5:18: an element of pinned has no value; it must be text"}},
+		{"a name of 101 characters", "profiles: [{name: " + strings.Repeat("é", 101) + "}]\n", []string{"is too long; a name has 1 to 100 characters"}},
+		{"a name that ends with a blank", "profiles: [{name: 'a '}]\n", []string{`name: "a " begins or ends with a blank`}},
+		{"a value that is very long", jobOf("engine: " + strings.Repeat("x", 5000)), []string{strings.Repeat("x", 120) + `…" is not one of`}},
 		{"a mapping to nowhere", profileOf("path-mappings: [{from: 'file:/a'}]"), []string{"3:21: path mapping has no to"}},
 		{"a mapping from nowhere", profileOf("path-mappings: [{from: '', to: /b}]"), []string{`3:28: from: "" is blank; write a URI or a path`}},
 		{"a mapping to itself", profileOf("path-mappings: [{from: /a, to: /a}]"), []string{"3:21: path mapping maps a place to itself"}},
@@ -289,6 +304,25 @@ func TestWhatCanBeWrittenInMoreThanOneWay(t *testing.T) {
 			t.Errorf("mechanism %q", got)
 		}
 	})
+	t.Run("an IPv6 broker, and one without a port", func(t *testing.T) {
+		c, _, problems := decodeText(kafkaOf("brokers: ['[::1]:9092', k1]"))
+		if len(problems) > 0 || !reflect.DeepEqual(c.Profiles[0].Kafka.Brokers, []string{"[::1]:9092", "k1"}) {
+			t.Errorf("%v, %+v", problems, c)
+		}
+	})
+	t.Run("what follows from the rest of a job", func(t *testing.T) {
+		for lines, want := range map[string]string{
+			"arkflow: {wal: /w}": "arkflow kafka",
+			"arkflow: {hub: 'http://h'}\naction-state: {topic: t}": "flink-agents kafka",
+			"fluss: {table: d.t}":                           "flink-agents fluss",
+			"engine: fluss-sink\nfluss: {table: d.t}":       "fluss-sink fluss",
+			"fluss: {table: d.t}\naction-state: {topic: t}": "flink-agents kafka",
+		} {
+			if j := job(t, lines); j.Engine+" "+j.ActionState.Store != want {
+				t.Errorf("%s is %s %s, want %s", lines, j.Engine, j.ActionState.Store, want)
+			}
+		}
+	})
 	t.Run("TLS without any file", func(t *testing.T) {
 		c, _, problems := decodeText(kafkaOf("tls: {}"))
 		if len(problems) > 0 {
@@ -322,4 +356,78 @@ func TestWhatCanBeWrittenInMoreThanOneWay(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestTheLongestMatchDecidesTheStore(t *testing.T) {
+	p := Profile{ObjectStores: []ObjectStore{{Match: "s3://b/"}, {Match: "s3://b/deep/", Region: "eu"}, {Match: "s3://b/de"}}}
+	for uri, want := range map[string]string{"s3://b/deep/x": "s3://b/deep/", "s3://b/deer": "s3://b/de", "s3://b/x": "s3://b/", "s3://c/x": "", "/b": ""} {
+		if got, ok := p.StoreFor(uri); got.Match != want || ok != (want != "") {
+			t.Errorf("%s is read by %q, want %q", uri, got.Match, want)
+		}
+	}
+}
+
+// Large files of the worst kinds: a cost that grows with the square of the
+// size would take minutes.
+func TestLargeFilesAreAnsweredQuickly(t *testing.T) {
+	fill := func(line string) string { return strings.Repeat(line, largeBytes/len(line)) }
+	for name, text := range map[string]string{
+		"unknown keys":             fill("- {a: b}\n"),
+		"one wrong profile each":   "profiles:\n" + fill("- {nam: b}\n"),
+		"secrets that are none":    "profiles: [{name: a, kafka: {sasl: {password: {x: [" + fill("{env: }, ") + "]}}}}]",
+		"wrong secrets":            "profiles:\n- name: a\n  object-stores:\n" + fill("  - {credentials: {access-key: {}}}\n"),
+		"a mistake at the end":     fill("- a: b\n") + "x",
+		"a mistake at the start":   "a: b: c\n" + fill("- a: b\n"),
+		"one text":                 fill("x"),
+		"many brackets, closed":    fill("[]"),
+		"brackets in brackets":     "a: " + strings.Repeat("[", 255) + fill("{a,b},"),
+		"question marks":           fill("? "),
+		"dashes":                   fill("- "),
+		"colons":                   fill(": "),
+		"quotes":                   fill("\"\" "),
+		"lines in a literal":       "a: |\n" + fill(" x\n"),
+		"comments":                 fill("#\n"),
+		"ever deeper":              deeper(),
+		"keys of one mapping":      keys(),
+		"one key again and again":  fill("k: v\n"),
+		"names alike":              "profiles:\n" + fill("- name: a\n"),
+		"anchors":                  fill("- &a b\n"),
+		"documents":                fill("---\n"),
+		"profiles without a fault": "profiles:\n" + profiles(),
+	} {
+		t.Run(name, func(t *testing.T) {
+			start := time.Now()
+			_, _, problems := decodeText(text)
+			_ = problems.Error()
+			if took := time.Since(start); took > 10*time.Second {
+				t.Errorf("%d bytes took %s", len(text), took)
+			}
+		})
+	}
+}
+
+const largeBytes = maxFileBytes / 8
+
+func deeper() string {
+	var b strings.Builder
+	for i := 0; b.Len() < largeBytes; i++ {
+		b.WriteString(strings.Repeat(" ", i) + "a:\n")
+	}
+	return b.String()
+}
+
+func keys() string {
+	var b strings.Builder
+	for i := 0; b.Len() < largeBytes; i++ {
+		fmt.Fprintf(&b, "key-%d: v\n", i)
+	}
+	return b.String()
+}
+
+func profiles() string {
+	var b strings.Builder
+	for i := 0; b.Len() < largeBytes; i++ {
+		fmt.Fprintf(&b, "- name: p%d\n", i)
+	}
+	return b.String()
 }

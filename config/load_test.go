@@ -263,3 +263,49 @@ func TestWhatBelongsToTheRun(t *testing.T) {
 		})
 	}
 }
+
+func TestANamedFileMustBeThere(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "none.yaml")
+	for name, g := range map[string]given{
+		"named by a flag":     {args: []string{"--config", path}},
+		"named by a variable": {env: []string{"RECOVERCTL_CONFIG=" + path}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := g.load(t)
+			wantFault(t, err, fault.Config, "no such file: "+path)
+		})
+	}
+}
+
+func TestDefaultPath(t *testing.T) {
+	for environ, want := range map[string]string{
+		"XDG_CONFIG_HOME=/x HOME=/h": "/x/recoverctl/config.yaml",
+		"XDG_CONFIG_HOME= HOME=/h":   "/h/.config/recoverctl/config.yaml",
+		"HOME=/a HOME=/h":            "/h/.config/recoverctl/config.yaml",
+		"HOME=h":                     "",
+	} {
+		if got := config.DefaultPath(strings.Fields(environ)); got != want {
+			t.Errorf("with %s it is %q, want %q", environ, got, want)
+		}
+	}
+}
+
+// The flags are a contract with scripts: they are listed here by name.
+func TestFlagsAreStable(t *testing.T) {
+	fs := pflag.NewFlagSet("", pflag.ContinueOnError)
+	config.Flags(fs)
+	want := map[string]string{ // flag: short, default
+		"config": " ", "profile": "p ", "job": "j ", "output": "o text", "timeout": " 30s", "access": " ", "environment": " ", "no-color": " false",
+		"brokers": " ", "topic": " ", "control-topic": " ", "tombstones": " false", "points": " []", "map": " []", "max-parallelism": " 0",
+		"partitions": " 64", "runtime": " ", "flink-rest": " ", "fluss": " ", "table": " ", "hub": " ", "wal": " ",
+	}
+	fs.VisitAll(func(f *pflag.Flag) {
+		if got := f.Shorthand + " " + f.DefValue; got != want[f.Name] || f.Usage == "" {
+			t.Errorf("--%s is %q (%s), want %q", f.Name, got, f.Usage, want[f.Name])
+		}
+		delete(want, f.Name)
+	})
+	if len(want) > 0 {
+		t.Errorf("flags that are missing: %v", want)
+	}
+}

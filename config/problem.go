@@ -63,7 +63,7 @@ func (ps Problems) fault() error {
 	for _, p := range ps[:min(len(ps), maxReported)] {
 		f.WithRef(fmt.Sprintf("%s:%d", p.File, p.Line))
 	}
-	return f.WithHint("mend the file; recoverctl config init prints an example of every key")
+	return f.WithHint("mend the file; docs/configuration.md describes every key")
 }
 
 // lineBreak starts a list of problems on a line of its own.

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"strings"
 	"time"
 
 	"github.com/recoverctl/recoverctl/internal/access"
@@ -75,6 +76,18 @@ type ObjectStore struct {
 	Region      string
 	PathStyle   bool
 	Credentials Credentials
+}
+
+// StoreFor is the object store that reads a URI: of those whose Match the URI
+// begins with, the one with the longest. It reports false where there is none.
+func (p Profile) StoreFor(uri string) (ObjectStore, bool) {
+	best, found := ObjectStore{}, false
+	for _, o := range p.ObjectStores {
+		if strings.HasPrefix(uri, o.Match) && len(o.Match) > len(best.Match) {
+			best, found = o, true
+		}
+	}
+	return best, found
 }
 
 // Credentials of an object store. Without an access key they come from where
