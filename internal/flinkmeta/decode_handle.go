@@ -10,6 +10,12 @@ func (d *decoder) stream(depth int) *Stream {
 	if !d.OK() || tag == 0 {
 		return nil
 	}
+	if StreamKind(tag) == EmptySegmentStream {
+		if d.empty == nil {
+			d.empty = &Stream{Kind: EmptySegmentStream}
+		}
+		return d.empty
+	}
 	s := &Stream{Kind: StreamKind(tag), Pos: pos}
 	switch s.Kind {
 	case InlineStream:
@@ -29,11 +35,6 @@ func (d *decoder) stream(depth int) *Stream {
 		s.Segment.Scope = d.scope()
 		s.Path = d.name("file path")
 		s.Segment.LogicalFileID = d.UTF("logical file id")
-	case EmptySegmentStream:
-		if d.empty == nil {
-			d.empty = &Stream{Kind: EmptySegmentStream}
-		}
-		return d.empty
 	case KeyGroupsStream:
 		g := &KeyGroupStream{}
 		g.Range, g.Offsets = d.keyGroupOffsets()
