@@ -77,6 +77,24 @@ func Load(o Options) (*Loaded, error) {
 	return l, nil
 }
 
+// OutputOf is text or json, as flags and variables ask for it, whatever else in
+// the options is wrong: a failure of Load is told in that form too.
+func OutputOf(o Options) string {
+	variables := variablesOf(o.Environ)
+	for _, s := range settings {
+		if s.flag != "output" {
+			continue
+		}
+		if g, ok := s.fromFlag(o.Flags); ok && s.wrong(g) == "" {
+			return g.text
+		}
+		if g, ok := s.fromVariable(variables); ok && s.wrong(g) == "" {
+			return g.text
+		}
+	}
+	return outputs[0]
+}
+
 // said is what a setting's flag says, else its variable, and where.
 func (l *Loaded) said(flag string) (given, Origin, bool) {
 	if g, ok := l.flagged[flag]; ok {

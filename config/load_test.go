@@ -277,6 +277,31 @@ func TestANamedFileMustBeThere(t *testing.T) {
 	}
 }
 
+func TestTheOutputIsKnownThoughTheRestIsWrong(t *testing.T) {
+	tests := map[string]struct {
+		args, env []string
+		want      string
+	}{
+		"nothing said":               {nil, nil, "text"},
+		"a flag, beside a wrong one": {[]string{"-o", "json", "--topic="}, nil, "json"},
+		"a variable":                 {nil, []string{"RECOVERCTL_OUTPUT=json", "RECOVERCTL_RUNTIME=9"}, "json"},
+		"a flag before the variable": {[]string{"-o", "text"}, []string{"RECOVERCTL_OUTPUT=json"}, "text"},
+		"a flag that is wrong":       {[]string{"-o", "xml"}, nil, "text"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			fs := pflag.NewFlagSet("", pflag.ContinueOnError)
+			config.Flags(fs)
+			if err := fs.Parse(tt.args); err != nil {
+				t.Fatal(err)
+			}
+			if got := config.OutputOf(config.Options{Environ: tt.env, Flags: fs}); got != tt.want {
+				t.Errorf("output %s, want %s", got, tt.want)
+			}
+		})
+	}
+}
+
 func TestDefaultPath(t *testing.T) {
 	for environ, want := range map[string]string{
 		"XDG_CONFIG_HOME=/x HOME=/h": "/x/recoverctl/config.yaml",
