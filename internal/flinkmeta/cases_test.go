@@ -159,7 +159,7 @@ func compareKeyed(t *testing.T, got *flinkmeta.KeyedState, want *flinkcases.Keye
 		return
 	}
 	class := map[flinkmeta.KeyedKind]string{
-		flinkmeta.KeyGroupsV2: "KeyGroupsStateHandle", flinkmeta.KeyGroupsSave: "KeyGroupsSavepointStateHandle",
+		flinkmeta.KeyGroupsV2: "KeyGroupsStateHandle", flinkmeta.KeyGroupsSavepoint: "KeyGroupsSavepointStateHandle",
 		flinkmeta.IncrementalV2: "IncrementalRemoteKeyedStateHandle",
 	}[got.Kind]
 	if class != want.Handle || got.StateSize() != (flinkmeta.Size{Bytes: want.Size}) {

@@ -142,13 +142,13 @@ func (d *decoder) keyed(depth int) *KeyedState {
 	}
 	k := &KeyedState{Kind: KeyedKind(tag), Pos: pos}
 	switch k.Kind {
-	case KeyGroupsV1, KeyGroupsV2, KeyGroupsSave:
+	case KeyGroupsV1, KeyGroupsV2, KeyGroupsSavepoint:
 		k.KeyGroups = &KeyGroups{}
 		k.Range, k.KeyGroups.Offsets = d.keyGroupOffsets()
 		k.KeyGroups.Stream = d.stream(0)
 	case IncrementalV1, IncrementalV2:
 		k.Incremental = d.incremental(k)
-	case ChangelogV1, ChangelogHandleV2:
+	case ChangelogV1, ChangelogV2:
 		k.Changelog = d.changelog(k, depth)
 	case InMemoryChanges:
 		k.Range = d.keyGroupRange(0)
@@ -176,7 +176,7 @@ func (d *decoder) keyed(depth int) *KeyedState {
 // hasHandleID says whether the layout of the kind ends with a handle id.
 func (k *KeyedState) hasHandleID() bool {
 	switch k.Kind {
-	case KeyGroupsV1, KeyGroupsSave, IncrementalV1:
+	case KeyGroupsV1, KeyGroupsSavepoint, IncrementalV1:
 		return false
 	default:
 		return true
@@ -215,7 +215,7 @@ func (d *decoder) changelog(k *KeyedState, depth int) *Changelog {
 		return part
 	})
 	c.MaterializationID = d.I64("materialization id")
-	if k.Kind == ChangelogHandleV2 {
+	if k.Kind == ChangelogV2 {
 		c.CheckpointID = d.I64("checkpoint id")
 	}
 	return c

@@ -82,7 +82,7 @@ func (e *encoder) keyed(k *KeyedState) {
 	}
 	e.u8(uint8(k.Kind))
 	switch k.Kind {
-	case KeyGroupsV1, KeyGroupsV2, KeyGroupsSave:
+	case KeyGroupsV1, KeyGroupsV2, KeyGroupsSavepoint:
 		if e.incomplete(k.KeyGroups == nil, k.Kind.String()) {
 			return
 		}
@@ -93,7 +93,7 @@ func (e *encoder) keyed(k *KeyedState) {
 			return
 		}
 		e.incremental(k)
-	case ChangelogV1, ChangelogHandleV2:
+	case ChangelogV1, ChangelogV2:
 		if e.incomplete(k.Changelog == nil, k.Kind.String()) {
 			return
 		}
@@ -148,7 +148,7 @@ func (e *encoder) changelog(k *KeyedState) {
 		}
 	}
 	e.i64(c.MaterializationID)
-	if k.Kind == ChangelogHandleV2 {
+	if k.Kind == ChangelogV2 {
 		e.i64(c.CheckpointID)
 	}
 }

@@ -2,10 +2,9 @@ package flinkmeta
 
 import (
 	"fmt"
-	"strconv"
-	"unicode/utf8"
 
 	"github.com/recoverctl/recoverctl/internal/fault"
+	"github.com/recoverctl/recoverctl/internal/safetext"
 )
 
 // NoSubtask is the Subtask of an Error or a StreamRef that belongs to no
@@ -68,18 +67,10 @@ func (e *Error) As(target any) bool {
 	return ok
 }
 
-// maxQuoted is how many bytes of a foreign name an error repeats.
+// maxQuoted is how many terminal cells of a foreign name an error repeats.
 const maxQuoted = 80
 
-// quote makes a name from the file fit for a message. strconv.Quote escapes
-// control and format characters, so no escape sequence survives.
+// quote makes a name from the file fit for a message.
 func quote(s string) string {
-	if len(s) <= maxQuoted {
-		return strconv.Quote(s)
-	}
-	cut := maxQuoted
-	for cut > 0 && !utf8.RuneStart(s[cut]) {
-		cut--
-	}
-	return strconv.Quote(s[:cut]) + "…"
+	return `"` + safetext.Of(s).Truncate(maxQuoted).String() + `"`
 }

@@ -108,7 +108,7 @@ func TestErrorsHoldNoControlCharacters(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = flinkmeta.Decode(data[:len(data)-12])
-	if err == nil || !strings.Contains(err.Error(), `\x1b]0;owned\a`) || !strings.Contains(err.Error(), "subtask 3") {
+	if err == nil || !strings.Contains(err.Error(), `\x1b]0;owned\x07`) || !strings.Contains(err.Error(), "subtask 3") {
 		t.Fatalf("error %v, want the quoted name", err)
 	}
 	if len(err.Error()) > 350 || strings.ContainsAny(err.Error(), "\x1b\x07\u202e") {

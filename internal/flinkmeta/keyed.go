@@ -7,16 +7,16 @@ type KeyedKind uint8
 
 // The kinds of keyed state handles. No state (tag 0) is a nil *KeyedState.
 const (
-	KeyGroupsV1       KeyedKind = 3  // until Flink 1.14
-	IncrementalV1     KeyedKind = 5  // until Flink 1.14
-	KeyGroupsSave     KeyedKind = 7  // canonical savepoint
-	ChangelogV1       KeyedKind = 8  // Flink 1.14 and 1.15
-	InMemoryChanges   KeyedKind = 9  // part of a changelog
-	FileChangesV1     KeyedKind = 10 // part of a changelog, Flink 1.14 and 1.15
-	IncrementalV2     KeyedKind = 11 // RocksDB or ForSt files
-	KeyGroupsV2       KeyedKind = 12 // heap backend
-	FileChangesV2     KeyedKind = 13 // part of a changelog
-	ChangelogHandleV2 KeyedKind = 14
+	KeyGroupsV1        KeyedKind = 3  // until Flink 1.14
+	IncrementalV1      KeyedKind = 5  // until Flink 1.14
+	KeyGroupsSavepoint KeyedKind = 7  // canonical savepoint
+	ChangelogV1        KeyedKind = 8  // Flink 1.14 and 1.15
+	InMemoryChanges    KeyedKind = 9  // part of a changelog
+	FileChangesV1      KeyedKind = 10 // part of a changelog, Flink 1.14 and 1.15
+	IncrementalV2      KeyedKind = 11 // RocksDB or ForSt files
+	KeyGroupsV2        KeyedKind = 12 // heap backend
+	FileChangesV2      KeyedKind = 13 // part of a changelog
+	ChangelogV2        KeyedKind = 14
 )
 
 // String is a word for the kind.
@@ -24,11 +24,11 @@ func (k KeyedKind) String() string {
 	switch k {
 	case KeyGroupsV1, KeyGroupsV2:
 		return "key groups"
-	case KeyGroupsSave:
+	case KeyGroupsSavepoint:
 		return "canonical savepoint"
 	case IncrementalV1, IncrementalV2:
 		return "incremental files"
-	case ChangelogV1, ChangelogHandleV2:
+	case ChangelogV1, ChangelogV2:
 		return "changelog"
 	case InMemoryChanges:
 		return "changes in memory"
@@ -56,9 +56,9 @@ type KeyedState struct {
 	Range    KeyGroupRange
 	HandleID string // a UUID; empty for kinds that have none
 
-	KeyGroups   *KeyGroups       // KeyGroupsV1, KeyGroupsV2, KeyGroupsSave
+	KeyGroups   *KeyGroups       // KeyGroupsV1, KeyGroupsV2, KeyGroupsSavepoint
 	Incremental *IncrementalKeys // IncrementalV1, IncrementalV2
-	Changelog   *Changelog       // ChangelogV1, ChangelogHandleV2
+	Changelog   *Changelog       // ChangelogV1, ChangelogV2
 	InMemory    *MemoryChanges   // InMemoryChanges
 	File        *FileChanges     // FileChangesV1, FileChangesV2
 }

@@ -130,7 +130,7 @@ func TestEveryKeyedStateHandle(t *testing.T) {
 	changelog := func(checkpoint int64) *flinkmeta.Changelog {
 		return &flinkmeta.Changelog{
 			CheckpointedSize: 48, MaterializationID: 6, CheckpointID: checkpoint,
-			Materialized: []*flinkmeta.KeyedState{{Kind: flinkmeta.KeyGroupsSave, Range: span, KeyGroups: groups}},
+			Materialized: []*flinkmeta.KeyedState{{Kind: flinkmeta.KeyGroupsSavepoint, Range: span, KeyGroups: groups}},
 			Changes:      []*flinkmeta.KeyedState{memory, {Kind: flinkmeta.FileChangesV2, Range: span, HandleID: "id", File: changes("fs")}},
 		}
 	}

@@ -1,10 +1,5 @@
 package flinkmeta
 
-import (
-	"encoding/hex"
-	"fmt"
-)
-
 // The metadata format versions that are read and written here.
 const (
 	MinVersion int32 = 2 // Flink 1.3 to 1.10
@@ -30,23 +25,6 @@ type MasterState struct {
 	Version int32
 	Name    string
 	Payload []byte
-}
-
-// OperatorID is the id of an operator, as Flink prints it.
-type OperatorID [16]byte
-
-// String is the 32 lowercase hex digits of the id.
-func (id OperatorID) String() string { return hex.EncodeToString(id[:]) }
-
-// ParseOperatorID reads 32 hex digits.
-func ParseOperatorID(s string) (OperatorID, error) {
-	var id OperatorID
-	b, err := hex.DecodeString(s)
-	if err != nil || len(b) != len(id) {
-		return OperatorID{}, fmt.Errorf("operator id %s is not 32 hex digits", quote(s))
-	}
-	copy(id[:], b)
-	return id, nil
 }
 
 // Operator is one operator of the job.

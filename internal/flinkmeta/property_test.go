@@ -181,12 +181,12 @@ func (g draw) keyed(depth int, kinds []flinkmeta.KeyedKind) *flinkmeta.KeyedStat
 	var offsets []int64
 	k.Range, offsets = g.span()
 	switch k.Kind {
-	case flinkmeta.KeyGroupsV1, flinkmeta.KeyGroupsSave, flinkmeta.IncrementalV1:
+	case flinkmeta.KeyGroupsV1, flinkmeta.KeyGroupsSavepoint, flinkmeta.IncrementalV1:
 	default:
 		k.HandleID = g.text()
 	}
 	switch k.Kind {
-	case flinkmeta.KeyGroupsV1, flinkmeta.KeyGroupsV2, flinkmeta.KeyGroupsSave:
+	case flinkmeta.KeyGroupsV1, flinkmeta.KeyGroupsV2, flinkmeta.KeyGroupsSavepoint:
 		k.KeyGroups = &flinkmeta.KeyGroups{Offsets: offsets, Stream: g.stream(0)}
 	case flinkmeta.IncrementalV1, flinkmeta.IncrementalV2:
 		file := func() flinkmeta.NamedStream { return flinkmeta.NamedStream{Name: g.text(), Stream: g.stream(0)} }
@@ -197,7 +197,7 @@ func (g draw) keyed(depth int, kinds []flinkmeta.KeyedKind) *flinkmeta.KeyedStat
 		if k.Kind == flinkmeta.IncrementalV2 {
 			k.Incremental.CheckpointedSize = g.size(-1)
 		}
-	case flinkmeta.ChangelogV1, flinkmeta.ChangelogHandleV2:
+	case flinkmeta.ChangelogV1, flinkmeta.ChangelogV2:
 		materialized := flatKinds
 		if depth < 2 {
 			materialized = allKinds
@@ -208,7 +208,7 @@ func (g draw) keyed(depth int, kinds []flinkmeta.KeyedKind) *flinkmeta.KeyedStat
 			Changes:           some(g, func() *flinkmeta.KeyedState { return g.keyed(depth+1, changeKinds) }),
 			MaterializationID: g.i64(),
 		}
-		if k.Kind == flinkmeta.ChangelogHandleV2 {
+		if k.Kind == flinkmeta.ChangelogV2 {
 			k.Changelog.CheckpointID = g.i64()
 		}
 	case flinkmeta.InMemoryChanges:
