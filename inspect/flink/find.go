@@ -1,0 +1,253 @@
+package flink
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/recoverctl/recoverctl/inspect"
+	"github.com/recoverctl/recoverctl/internal/clock"
+	"github.com/recoverctl/recoverctl/internal/fault"
+	"github.com/recoverctl/recoverctl/internal/figures"
+	"github.com/recoverctl/recoverctl/internal/safetext"
+)
+
+// Limits of a search. A real checkpoint root has a few folders a job.
+const (
+	maxEntries = 100_000 // of one folder
+	maxFolders = 20_000  // of one search
+	maxDepth   = 4       // folders below the one that was asked for
+)
+
+const (
+	metadataName     = "_metadata"
+	inProgressPrefix = "._metadata.inprogress."
+	checkpointPrefix = "chk-"
+	savepointPrefix  = "savepoint-"
+	jobIDLength      = 32
+)
+
+// candidate is a folder that holds a snapshot, or should.
+type candidate struct {
+	uri      string
+	dir      location // folder that relative handles are of
+	meta     location // metadata file, where complete
+	system   FileSystem
+	entry    Entry // of the metadata file where complete, else of the folder
+	complete bool
+	writing  string    // name of the unfinished metadata file
+	changed  time.Time // newest file of an incomplete one
+}
+
+// candidate looks into a folder for metadata.
+func (s *Store) candidate(ctx context.Context, system FileSystem, uri string, dir location, entry Entry) (candidate, error) {
+	c := candidate{uri: uri, dir: dir, meta: dir.join(metadataName), system: system, entry: entry, changed: entry.Modified}
+	meta, err := system.Stat(ctx, c.meta.name())
+	switch {
+	case err == nil:
+		c.entry, c.complete = meta, true
+		return c, nil
+	case !errors.Is(err, fs.ErrNotExist):
+		return c, accessFault(err, c.meta, uri)
+	}
+	entries, _, err := system.List(ctx, dir.name(), maxEntries)
+	if err != nil {
+		return c, accessFault(err, dir, uri)
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name, inProgressPrefix) && !e.Dir {
+			c.writing = e.Name
+		}
+		if e.Modified.After(c.changed) {
+			c.changed = e.Modified
+		}
+	}
+	return c, nil
+}
+
+// number is N of a folder chk-N, or -1.
+func (c candidate) number() int64 { return checkpointNumber(c.dir.base()) }
+
+func checkpointNumber(name string) int64 {
+	digits, ok := strings.CutPrefix(name, checkpointPrefix)
+	n, err := strconv.ParseInt(digits, 10, 64)
+	if !ok || err != nil || n < 0 || strconv.FormatInt(n, 10) != digits {
+		return -1
+	}
+	return n
+}
+
+// isSnapshotFolder says that the folder's name is one that Flink gives to a
+// snapshot.
+func (c candidate) isSnapshotFolder() bool { return isSnapshotName(c.dir.base()) }
+
+func isSnapshotName(name string) bool {
+	return checkpointNumber(name) >= 0 || strings.HasPrefix(name, savepointPrefix)
+}
+
+func (c candidate) kind() inspect.PointKind {
+	if strings.HasPrefix(c.dir.base(), savepointPrefix) {
+		return inspect.KindSavepoint
+	}
+	return inspect.KindCheckpoint
+}
+
+// job groups the candidates of one job: by the first six digits of the job id,
+// which a savepoint's name has too, else by the folder.
+func (c candidate) job() string {
+	if name, ok := strings.CutPrefix(c.dir.base(), savepointPrefix); ok && len(name) > 6 && name[6] == '-' {
+		return "job " + name[:6]
+	}
+	parent := c.dir.dir()
+	if isJobID(parent.base()) {
+		return "job " + parent.base()[:6]
+	}
+	return parent.String()
+}
+
+func isJobID(name string) bool {
+	if len(name) != jobIDLength {
+		return false
+	}
+	for _, r := range name {
+		if (r < '0' || r > '9') && (r < 'a' || r > 'f') {
+			return false
+		}
+	}
+	return true
+}
+
+// finder searches folders for snapshots.
+type finder struct {
+	store   *Store
+	system  FileSystem
+	seen    map[string]bool // folders by their canonical names: links may lead in circles
+	folders int
+	found   []candidate
+	errs    []error
+	full    bool
+}
+
+func (f *finder) visit(ctx context.Context, uri string, dir location, entry Entry, depth int) {
+	if ctx.Err() != nil || f.full {
+		f.note(ctx.Err(), dir, uri)
+		return
+	}
+	if f.folders++; f.folders > maxFolders {
+		f.full = true
+		f.errs = append(f.errs, fault.New(fault.Partial, "list recovery points",
+			"more than %s folders lie below the place that was asked for: the search stopped at %s", figures.Group(maxFolders), dir.show()).
+			WithHint("ask for one job's folder").WithRef(safetext.Of(uri).String()))
+		return
+	}
+	canonical, err := f.system.Canonical(ctx, dir.name())
+	if err != nil {
+		f.note(err, dir, uri)
+		return
+	}
+	if f.seen[canonical] {
+		return
+	}
+	f.seen[canonical] = true
+	c, err := f.store.candidate(ctx, f.system, uri, dir, entry)
+	switch {
+	case err != nil:
+		f.note(err, dir, uri)
+	case c.complete, c.isSnapshotFolder(), c.writing != "":
+		f.found = append(f.found, c)
+	case depth < maxDepth:
+		f.children(ctx, uri, dir, depth)
+	}
+}
+
+func (f *finder) children(ctx context.Context, uri string, dir location, depth int) {
+	entries, more, err := f.system.List(ctx, dir.name(), maxEntries)
+	if err != nil {
+		f.note(err, dir, uri)
+		return
+	}
+	if more {
+		f.errs = append(f.errs, fault.New(fault.Partial, "list recovery points",
+			"%s has more than %s entries: only that many were looked at", dir.show(), figures.Group(maxEntries)).
+			WithHint("ask for one job's folder").WithRef(safetext.Of(uri).String()))
+	}
+	slices.SortFunc(entries, func(a, b Entry) int { return cmp.Compare(a.Name, b.Name) })
+	for _, e := range entries {
+		if e.Dir && e.Name != "shared" && e.Name != "taskowned" {
+			f.visit(ctx, childURI(uri, e.Name), dir.join(e.Name), e, depth+1)
+		}
+	}
+}
+
+// note keeps an error, of a cancelled context only once.
+func (f *finder) note(err error, dir location, uri string) {
+	if err == nil {
+		return
+	}
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		if f.full {
+			return
+		}
+		f.full = true
+	}
+	f.errs = append(f.errs, accessFault(err, dir, uri))
+}
+
+// incomplete explains a folder without metadata: checks L2 and L3.
+func (s *Store) incomplete(c candidate) (inspect.Check, *fault.Fault) {
+	check := inspect.Check{ID: "L2", Severity: inspect.SeverityError}
+	kind := fault.Corrupt
+	age := ""
+	if !c.changed.IsZero() {
+		age = "; last changed " + clock.Age(s.clock.Now().Sub(c.changed)) + " ago"
+	}
+	switch {
+	case c.writing != "":
+		check.ID = "L3"
+		check.Message = c.dir.show() + ": this snapshot was being finalized when its writer stopped, or is being finalized now (found " +
+			safetext.Of(c.writing).String() + age + "). It can't be restored."
+		check.Hint = "use another recovery point; if the job is running, look again in a minute"
+	default:
+		check.Message = c.dir.show() + " is not a completed snapshot: it has no _metadata file. It was aborted, is still running, or is being deleted" + age + "."
+		check.Hint = "use another recovery point; if the job is running, look again in a minute"
+	}
+	return check, fault.New(kind, "read recovery point", "%s", check.Message).WithHint("%s", check.Hint).WithRef(safetext.Of(c.uri).String())
+}
+
+// notAPoint explains a folder that is not a snapshot and does not look like one:
+// check L4 for folders above snapshots.
+func (s *Store) notAPoint(ctx context.Context, t target) (inspect.RecoveryPoint, error) {
+	p := unread(t.uri, "")
+	f := finder{store: s, system: t.system, seen: map[string]bool{}}
+	f.visit(ctx, t.uri, t.at, t.entry, 0)
+	if err := ctx.Err(); err != nil {
+		return p, accessFault(err, t.at, t.uri)
+	}
+	complete := slices.DeleteFunc(slices.Clone(f.found), func(c candidate) bool { return !c.complete })
+	var refusal *fault.Fault
+	switch {
+	case len(f.found) > 0 && len(complete) == 0:
+		refusal = fault.New(fault.Usage, "read recovery point", "%s is a folder above %s, and none of them is complete",
+			t.at.show(), count(int64(len(f.found)), "snapshot", "snapshots")).
+			WithHint("look elsewhere for a completed one, or wait for the job's next checkpoint")
+	case len(complete) > 0:
+		newest := slices.MaxFunc(complete, func(a, b candidate) int {
+			return cmp.Or(a.entry.Modified.Compare(b.entry.Modified), cmp.Compare(a.number(), b.number()))
+		})
+		refusal = fault.New(fault.Usage, "read recovery point", "%s is a folder above %s, not one of them",
+			t.at.show(), count(int64(len(complete)), "completed snapshot", "completed snapshots")).
+			WithHint("give one of them; the newest by its file's date is %s", safetext.Of(newest.uri))
+	default:
+		check, _ := s.incomplete(candidate{uri: t.uri, dir: t.at})
+		p.Checks = append(p.Checks, check)
+		return p, fault.New(fault.NotFound, "read recovery point", "no recovery point is in or below %s", t.at.show()).
+			WithHint("give the folder that holds _metadata, such as chk-42 or savepoint-…").WithRef(safetext.Of(t.uri).String())
+	}
+	p.Checks = append(p.Checks, inspect.Check{ID: "L4", Severity: inspect.SeverityError, Message: refusal.Message, Hint: refusal.Hint})
+	return p, errors.Join(append([]error{refusal.WithRef(safetext.Of(t.uri).String())}, f.errs...)...)
+}
