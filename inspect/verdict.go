@@ -46,11 +46,12 @@ type Window struct {
 type RuntimeOutcome string
 
 // The outcomes. SkipsSilently: the job starts, and replays from elsewhere or not
-// at all, without a word.
+// at all, without a word. Unknown: what the outcome depends on could not be read.
 const (
-	ReleaseAccepts       RuntimeOutcome = "accepts"
-	ReleaseRejects       RuntimeOutcome = "rejects"
-	ReleaseSkipsSilently RuntimeOutcome = "skips-silently"
+	ReleaseAccepts        RuntimeOutcome = "accepts"
+	ReleaseRejects        RuntimeOutcome = "rejects"
+	ReleaseSkipsSilently  RuntimeOutcome = "skips-silently"
+	ReleaseOutcomeUnknown RuntimeOutcome = "unknown"
 )
 
 // Runtime says what one release does with this restore.
@@ -100,11 +101,18 @@ type RestoreValidation struct {
 type RestoreQuestion struct {
 	Point       string
 	Job         Job
-	PointChecks []Check // error checks of the recovery point's metadata and files
+	PointChecks []Check // checks of the recovery point's metadata and files; only errors and F6 are looked at
 	PointErr    error   // the recovery point could not be read at all (network, denied, unsupported)
 	Markers     []Marker
 	Data        DataTopic
 	DataErr     error
 	Control     ControlTopic // looked at only when the job has a control topic that is not blank
 	ControlErr  error
+
+	MarkersOnly bool // the markers came from a file; no recovery point was read
+
+	// Facts for the evidence of rules that pass; the zero values say less.
+	MetadataVersion int
+	CheckpointID    int64
+	Files           Files
 }

@@ -1,20 +1,23 @@
 package cases
 
-import "strings"
+import (
+	"encoding/json"
+	"strings"
+)
 
 // ControlCase is the history of a control topic and what the two readers of the
 // Java implementation say about it.
 type ControlCase struct {
-	Name        string           `json:"name"`
-	TopicConfig Topic            `json:"topicConfig"`
-	Job         JobKnows         `json:"job"`
-	Records     []Record         `json:"records"`
-	Verdict     string           `json:"verdict"` // accept, reject
-	Boundary    map[string]int64 `json:"boundary"`
-	Reason      string           `json:"reason"`
-	Named       map[string]any   `json:"named"`
-	Operations  []Operation      `json:"operations"` // nil where the records were not readable
-	ApplyReader ReaderVerdict    `json:"applyReader"`
+	Name        string                     `json:"name"`
+	TopicConfig Topic                      `json:"topicConfig"`
+	Job         JobKnows                   `json:"job"`
+	Records     []Record                   `json:"records"`
+	Verdict     string                     `json:"verdict"` // accept, reject
+	Boundary    map[string]int64           `json:"boundary"`
+	Reason      string                     `json:"reason"`
+	Named       map[string]json.RawMessage `json:"named"`
+	Operations  []Operation                `json:"operations"` // nil where the records were not readable
+	ApplyReader ReaderVerdict              `json:"applyReader"`
 }
 
 // ReaderVerdict is what the administrative reader says.

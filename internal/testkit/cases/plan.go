@@ -15,15 +15,15 @@ import (
 // PlanCase is one plan file and Java's verdict for it. Reason and Named are
 // empty for an accepted one.
 type PlanCase struct {
-	Name      string         `json:"name"`
-	Accepted  bool           `json:"accepted"`
-	File      string         `json:"file"`
-	Build     []Segment      `json:"build"` // instead of File, for large inputs
-	PlanID    string         `json:"planId"`
-	Value     *PlanValue     `json:"value"`
-	Canonical bool           `json:"canonical"` // the file is what Java would write
-	Reason    string         `json:"reason"`
-	Named     map[string]any `json:"named"`
+	Name      string                     `json:"name"`
+	Accepted  bool                       `json:"accepted"`
+	File      string                     `json:"file"`
+	Build     []Segment                  `json:"build"` // instead of File, for large inputs
+	PlanID    string                     `json:"planId"`
+	Value     *PlanValue                 `json:"value"`
+	Canonical bool                       `json:"canonical"` // the file is what Java would write
+	Reason    string                     `json:"reason"`
+	Named     map[string]json.RawMessage `json:"named"`
 }
 
 // Segment is a piece of a large input: Text, or Repeat that many Times.
@@ -60,15 +60,15 @@ func (c PlanCase) Content(tb testing.TB) []byte {
 
 // GoldenCase is a set of markers and the plan that Java writes for it.
 type GoldenCase struct {
-	Name           string          `json:"name"`
-	Source         string          `json:"sourceRecoveryPoint"`
-	Markers        json.RawMessage `json:"markers"` // elements as in a markers file
-	Accepted       bool            `json:"accepted"`
-	PlanID         string          `json:"planId"`
-	File           string          `json:"file"`
-	CommittedValue string          `json:"committedValue"` // value of the COMMITTED record
-	Reason         string          `json:"reason"`
-	Named          map[string]any  `json:"named"`
+	Name           string                     `json:"name"`
+	Source         string                     `json:"sourceRecoveryPoint"`
+	Markers        json.RawMessage            `json:"markers"` // elements as in a markers file
+	Accepted       bool                       `json:"accepted"`
+	PlanID         string                     `json:"planId"`
+	File           string                     `json:"file"`
+	CommittedValue string                     `json:"committedValue"` // value of the COMMITTED record
+	Reason         string                     `json:"reason"`
+	Named          map[string]json.RawMessage `json:"named"`
 }
 
 // Content is the plan file that Java wrote; only for an accepted case.
@@ -106,7 +106,11 @@ func (p Plan) partitions() []string {
 	})
 }
 
-// controlValue is the value of the plan's control record with that status.
+// ControlRecord is the plan's control record with that status.
+func (p Plan) ControlRecord(status string) (key, value []byte) {
+	return []byte(p.ID()), p.controlValue(status)
+}
+
 func (p Plan) controlValue(status string) []byte {
 	var b bytes.Buffer
 	text := func(s string) {

@@ -43,12 +43,12 @@ type Step struct {
 
 // Expect is what the restore did. Replayed counts the records of the window.
 type Expect struct {
-	Verdict  string         `json:"verdict"` // accept, reject
-	Stage    string         `json:"stage"`
-	Reason   string         `json:"reason"`
-	Named    map[string]any `json:"named"`
-	Replayed int            `json:"replayed"`
-	States   int            `json:"states"`
+	Verdict  string                     `json:"verdict"` // accept, reject
+	Stage    string                     `json:"stage"`
+	Reason   string                     `json:"reason"`
+	Named    map[string]json.RawMessage `json:"named"`
+	Replayed int                        `json:"replayed"`
+	States   int                        `json:"states"`
 }
 
 // UnmarshalJSON reads a case. The control topic's records are kept apart from
