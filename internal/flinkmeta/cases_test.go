@@ -231,6 +231,39 @@ func TestStreamsNameTheFilesThatFlinkWrote(t *testing.T) {
 	}
 }
 
+// A caller may stop at any stream, wherever in the structure it lies.
+func TestStreamsStopWhereTheCallerStops(t *testing.T) {
+	const channels = "00000001 01 00000001 00000002 00000003 00000000 0000000000000005" + hexFile
+	datas := [][]byte{
+		subtaskFile(t, 6, "00000000 00000000 0e"+hexRange+"0000000000000000 00000001 07 00000000 00000000"+hexFile+
+			"00000001 0d"+hexParts+"0000 0000000000000006 0000000000000007 0000 00"+channels+"00000000"),
+	}
+	for _, name := range []string{"rocksdb-files-p2", "file-merging-p2"} {
+		datas = append(datas, flinkcases.Metadata(t, name, flinkcases.Load(t, name).Snapshots[0]))
+	}
+	for _, data := range datas {
+		m, err := flinkmeta.Decode(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := slices.Collect(m.Streams())
+		if len(all) < 3 {
+			t.Errorf("%d streams, want some", len(all))
+		}
+		for stop := 1; stop <= len(all); stop++ {
+			seen := 0
+			for ref := range m.Streams() {
+				if ref != all[seen] {
+					t.Fatalf("stream %d is %+v, want %+v", seen, ref, all[seen])
+				}
+				if seen++; seen == stop {
+					break
+				}
+			}
+		}
+	}
+}
+
 // bytesOf reads what a handle means from the files of a case.
 func bytesOf(tb testing.TB, caseName string, s flinkcases.Snapshot, stream *flinkmeta.Stream) []byte {
 	tb.Helper()

@@ -27,7 +27,7 @@ func SavepointProperties(format string) Properties {
 // javaStream writes the properties from their fields, as Java serialization of
 // Flink's CheckpointProperties; null where Kind is unknown.
 func (p *Properties) javaStream() ([]byte, error) {
-	j := javaWriter{strings: map[string]int32{}}
+	var j javaWriter
 	j.i32(javaMagicInt)
 	switch p.Kind {
 	case KindUnknown:
@@ -44,11 +44,11 @@ func (p *Properties) javaStream() ([]byte, error) {
 const javaMagicInt = javaMagic - 1<<32
 
 // javaWriter counts the handles that Java's protocol gives to classes, objects
-// and strings, so that a repeated one can be written as a reference.
+// and strings, so that java.lang.Enum, which two enums share, is a reference
+// the second time.
 type javaWriter struct {
 	encoder
 	next    int32
-	strings map[string]int32
 	enum    int32 // handle of java.lang.Enum, if hasEnum
 	hasEnum bool
 }
@@ -58,21 +58,11 @@ func (j *javaWriter) handle() int32 {
 	return j.next - 1
 }
 
-func (j *javaWriter) reference(handle int32) {
-	j.u8(tcReference)
-	j.i32(baseHandle + handle)
-}
-
-// string writes a string object. Java's literals are interned, so that equal
-// ones are the same object and the second is a reference.
+// string writes a string object. No two strings of the properties are equal.
 func (j *javaWriter) string(s string) {
-	if handle, ok := j.strings[s]; ok {
-		j.reference(handle)
-		return
-	}
 	j.u8(tcString)
 	j.utf(s)
-	j.strings[s] = j.handle()
+	j.handle()
 }
 
 // class starts a class description with n fields; the caller writes the fields
@@ -103,7 +93,8 @@ func (j *javaWriter) enumValue(class, constant string) {
 	j.class(class, 0, enumFlags, 0)
 	j.u8(tcEndBlock)
 	if j.hasEnum {
-		j.reference(j.enum)
+		j.u8(tcReference)
+		j.i32(baseHandle + j.enum)
 	} else {
 		j.enum, j.hasEnum = j.next, true
 		j.class("java.lang.Enum", 0, enumFlags, 0)
