@@ -239,7 +239,7 @@ func (r *restore) rangeRule() {
 	case len(reasons) > 0:
 		r.book.fail(rangeCode, rangeTitle, rangeEvidence(short, inside), bounded(reasons)...)
 	case len(unknown) > 0:
-		r.book.skip(rangeCode, rangeTitle, fmt.Sprintf("the log range of partitions %s could not be read: %s", partitionList(unknown), r.partitionError(unknown[0])))
+		r.book.skip(rangeCode, rangeTitle, fmt.Sprintf("the log range of %s could not be read: %s", onPartitions(unknown), r.partitionError(unknown[0])))
 	case r.doubt() != "":
 		r.book.skip(rangeCode, rangeTitle, r.doubt())
 	default:

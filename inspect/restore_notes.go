@@ -82,10 +82,10 @@ func (r *restore) boundaryNotes(v RestoreValidation) []string {
 	}
 	var notes []string
 	if len(kept) > 0 {
-		notes = append(notes, fmt.Sprintf("The records from the marker on still exist on partitions %s. %s; the boundary stays in force either way.", partitionList(kept), r.whatDestroys()))
+		notes = append(notes, fmt.Sprintf("The records from the marker on still exist on %s. %s; the boundary stays in force either way.", onPartitions(kept), r.whatDestroys()))
 	}
 	if len(gone) > 0 {
-		notes = append(notes, fmt.Sprintf("The records from the marker on are gone on partitions %s: the log starts past it.", partitionList(gone)))
+		notes = append(notes, fmt.Sprintf("The records from the marker on are gone on %s: the log starts past it.", onPartitions(gone)))
 	}
 	if len(untrimmed) > 0 {
 		notes = append(notes, fmt.Sprintf("The boundary is in force, the log not trimmed to it yet on %s: %s.",

@@ -79,7 +79,7 @@ func TestRefusedByTheBoundaryAlone(t *testing.T) {
 		t.Errorf("the range rule %+v", rule)
 	}
 	wantWords(t, strings.Join(got.Notes, "\n"),
-		"records from the marker on still exist on partitions 0", "Finishing the cleanup destroys them", "the boundary stays in force",
+		"records from the marker on still exist on partition 0", "Finishing the cleanup destroys them", "the boundary stays in force",
 		"not trimmed to it yet on 2 of 2 partitions")
 }
 
@@ -304,6 +304,13 @@ func TestNotesAboutWhatARestoreDoesNotSee(t *testing.T) {
 		t.Errorf("%s: one subtask beyond the end passes unseen", got.Verdict)
 	}
 	wantWords(t, strings.Join(got.Notes, "\n"), "partition 0", "marker 1", "41", "40")
+}
+
+func TestAnOpenTransactionIsTold(t *testing.T) {
+	q := question(t, restoreCase(t, "on-at-boundary"))
+	q.Control.LogEnd = q.Control.LastStable + 3
+	got := inspect.ValidateRestore(q)
+	wantWords(t, strings.Join(got.Notes, "\n"), "open transaction", "from offset 2", "log end 5")
 }
 
 func TestAMissingTopicWithoutAPartitionCountHas64(t *testing.T) {

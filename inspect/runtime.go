@@ -106,13 +106,13 @@ func (r *restore) replayOutcome() (RuntimeOutcome, string) {
 	}
 	switch {
 	case len(outside) > 0:
-		return ReleaseSkipsSilently, fmt.Sprintf("it does not check the range: partitions %s are read from the log start instead, without a word, and %s", partitionList(outside), pollNote)
+		return ReleaseSkipsSilently, fmt.Sprintf("it does not check the range: it reads %s from the log start instead, without a word, and %s", onPartitions(outside), pollNote)
 	case len(unread) > 0:
-		return ReleaseSkipsSilently, fmt.Sprintf("partitions %s are in no marker and are not read, without a word", partitionList(unread))
+		return ReleaseSkipsSilently, fmt.Sprintf("no marker names %s: nothing of that is read, without a word", onPartitions(unread))
 	case len(absent) > 0:
-		return ReleaseSkipsSilently, fmt.Sprintf("partitions %s of the markers don't exist and bring nothing, and %s: what the others hold can be missed without a word", partitionList(absent), pollNote)
+		return ReleaseSkipsSilently, fmt.Sprintf("the markers name %s, which the topic does not have, and %s: what the others hold can be missed without a word", onPartitions(absent), pollNote)
 	case len(unknown) > 0:
-		return ReleaseOutcomeUnknown, fmt.Sprintf("the log range of partitions %s is not known", partitionList(unknown))
+		return ReleaseOutcomeUnknown, fmt.Sprintf("the log range of %s is not known", onPartitions(unknown))
 	default:
 		return ReleaseAccepts, "it checks nothing and replays from the markers, which lie inside the log; " + pollNote
 	}

@@ -2,10 +2,9 @@ package inspect
 
 import (
 	"fmt"
-	"slices"
-	"strconv"
 	"strings"
 
+	"github.com/recoverctl/recoverctl/internal/figures"
 	"github.com/recoverctl/recoverctl/internal/safetext"
 )
 
@@ -14,18 +13,7 @@ import (
 
 func quote(name string) string { return `"` + safetext.Of(name).String() + `"` }
 
-// group writes an offset with commas between groups of three digits.
-func group(n int64) string {
-	digits := strconv.FormatInt(n, 10)
-	sign := ""
-	if digits[0] == '-' {
-		sign, digits = "-", digits[1:]
-	}
-	for at := len(digits) - 3; at > 0; at -= 3 {
-		digits = digits[:at] + "," + digits[at:]
-	}
-	return sign + digits
-}
+func group(n int64) string { return figures.Group(n) }
 
 // short is a plan id as people say it: its first 8 hex digits.
 func short(planID string) string {
@@ -44,28 +32,15 @@ func countOf(n, total int, one, many string) string {
 	return fmt.Sprintf("%d of %d %s", n, total, word)
 }
 
-// partitionList writes partitions as ranges, "0-3, 7", and counts what would not
-// fit in a sentence.
-func partitionList(parts []int32) string {
-	const most = 8
-	var ranges []string
-	sorted := slices.Sorted(slices.Values(parts))
-	for i := 0; i < len(sorted); {
-		j := i
-		for j+1 < len(sorted) && sorted[j+1] == sorted[j]+1 {
-			j++
-		}
-		if i == j {
-			ranges = append(ranges, strconv.Itoa(int(sorted[i])))
-		} else {
-			ranges = append(ranges, fmt.Sprintf("%d-%d", sorted[i], sorted[j]))
-		}
-		i = j + 1
+// partitionList writes partitions as ranges, as many as fit in a sentence.
+func partitionList(parts []int32) string { return figures.Ranges(parts, 8) }
+
+// onPartitions says "partition 3" or "partitions 0-2, 7".
+func onPartitions(parts []int32) string {
+	if len(parts) == 1 {
+		return "partition " + partitionList(parts)
 	}
-	if len(ranges) > most {
-		return strings.Join(ranges[:most], ", ") + fmt.Sprintf(" and %d more", len(ranges)-most)
-	}
-	return strings.Join(ranges, ", ")
+	return "partitions " + partitionList(parts)
 }
 
 // lastPart is the last component of a URI: what people call the point.
