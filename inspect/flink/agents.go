@@ -296,9 +296,12 @@ func wrongMarker(m inspect.Marker) string {
 	case m.Kind == inspect.MarkerVersioned && m.Offsets == nil:
 		return "has no offsets (null)"
 	}
-	for _, partition := range m.Offsets.Partitions() {
-		if offset := m.Offsets[partition]; partition < 0 || offset < 0 {
-			return fmt.Sprintf("has offset %s for partition %d; neither may be negative", figures.Group(offset), partition)
+	negative := func(partition int32) bool { return partition < 0 || m.Offsets[partition] < 0 }
+	for partition := range m.Offsets {
+		if negative(partition) { // rare; told by the lowest one
+			all := m.Offsets.Partitions()
+			lowest := all[slices.IndexFunc(all, negative)]
+			return fmt.Sprintf("has offset %s for partition %d; neither may be negative", figures.Group(m.Offsets[lowest]), lowest)
 		}
 	}
 	return ""
@@ -316,11 +319,24 @@ func (b *builder) checkKeySets(o *flinkmeta.Operator, markers []inspect.Marker) 
 			first = m
 			continue
 		}
-		if x, y := first.Offsets.Partitions(), m.Offsets.Partitions(); !slices.Equal(x, y) {
+		if !sameKeys(first.Offsets, m.Offsets) {
+			x, y := first.Offsets.Partitions(), m.Offsets.Partitions()
 			b.add("U10", inspect.SeverityWarning, "find out whether partitions were added while the job ran; a restore needs one set",
 				"operator %s: markers disagree about partitions: subtask %d names %s, subtask %d names %s",
 				o.Label(), first.Subtask, figures.Ranges(x, 8), m.Subtask, figures.Ranges(y, 8))
 			return
 		}
 	}
+}
+
+func sameKeys(x, y inspect.Offsets) bool {
+	if len(x) != len(y) {
+		return false
+	}
+	for partition := range x {
+		if _, ok := y[partition]; !ok {
+			return false
+		}
+	}
+	return true
 }

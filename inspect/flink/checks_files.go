@@ -160,7 +160,7 @@ func (b *builder) checkFiles(ctx context.Context) error {
 			if id == "F7" {
 				severity = inspect.SeverityWarning
 			}
-			b.add(id, severity, "", "%s more like these: the whole list is in the files of this recovery point", figures.Group(int64(n)))
+			b.add(id, severity, "use another recovery point, or find all of them", "%s more like these: the whole list is in the files of this recovery point", figures.Group(int64(n)))
 		}
 	}
 	for _, why := range slices.Sorted(maps.Keys(unchecked)) {
