@@ -155,8 +155,8 @@ func (r *restore) pointRules() {
 		}
 	}
 	for _, m := range r.q.Markers {
-		if m.Problem != nil && !judgedBelow(m) {
-			bad = append(bad, Reason{*problem(metadata, Named{"found": m.Class}, "%s could not be read: %s", nameOf(m), safetext.Of(m.Problem.Message))})
+		if m.Problem != nil && !judgedBelow(m) && !hidden {
+			bad = append(bad, Reason{*problem(metadata, Named{"found": m.Class}, "%s", safetext.Of(m.Problem.Message))})
 		}
 	}
 	corrupt := r.q.PointErr != nil && fault.KindOf(r.q.PointErr) == fault.Corrupt

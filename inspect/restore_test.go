@@ -247,13 +247,13 @@ func TestChecksOfMarkersDoNotSpeakFirst(t *testing.T) {
 
 func TestMarkersThatCouldNotBeDecoded(t *testing.T) {
 	q := question(t, restoreCase(t, "off-versioned-mid"))
-	q.Markers = append(q.Markers, inspect.Marker{Subtask: 1, Kind: inspect.MarkerOther, Problem: &inspect.Problem{Code: "undecodable", Message: "3 bytes left"}})
+	q.Markers = append(q.Markers, inspect.Marker{Subtask: 1, Kind: inspect.MarkerOther, Problem: &inspect.Problem{Code: "undecodable", Message: "the marker of subtask 1 can't be read: 3 bytes left"}})
 	got := inspect.ValidateRestore(q)
 	holds(t, got)
 	if got.Verdict != inspect.Rejected || got.Reasons[0].Code != "metadata-unreadable" {
 		t.Fatalf("%s %+v", got.Verdict, got.Reasons)
 	}
-	wantWords(t, got.Reasons[0].Message, "marker 1", "3 bytes left")
+	wantWords(t, got.Reasons[0].Message, "subtask 1", "3 bytes left")
 	if rule := ruleOf(t, got, "offset-out-of-range"); rule.Result != inspect.NotChecked {
 		t.Errorf("the range is %s although a marker is not known", rule.Result)
 	}

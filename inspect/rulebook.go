@@ -82,18 +82,6 @@ func (b *rulebook) failed(code string) bool {
 	return slices.ContainsFunc(b.rules, func(a asked) bool { return a.rule.Code == code && a.answer == fails })
 }
 
-// passed reports whether every one of these rules was asked and passes.
-func (b *rulebook) passed(codes ...string) bool {
-	for _, code := range codes {
-		for _, a := range b.rules {
-			if a.rule.Code == code && a.answer != passes {
-				return false
-			}
-		}
-	}
-	return true
-}
-
 // first is the index of the failure at which the real code stops, or -1.
 func (b *rulebook) first() int {
 	first := -1
