@@ -154,11 +154,6 @@ func (r *restore) pointRules() {
 			bad = append(bad, Reason{*problem(metadata, Named{"check": c.ID}, "%s", safetext.Of(c.Message))})
 		}
 	}
-	for _, m := range r.q.Markers {
-		if m.Problem != nil && !judgedBelow(m) && !hidden {
-			bad = append(bad, Reason{*problem(metadata, Named{"found": m.Class}, "%s", safetext.Of(m.Problem.Message))})
-		}
-	}
 	corrupt := r.q.PointErr != nil && fault.KindOf(r.q.PointErr) == fault.Corrupt
 	if corrupt && len(bad) == 0 {
 		bad = append(bad, Reason{*problem(metadata, nil, "%s", safetext.Error(r.q.PointErr))})
@@ -171,6 +166,11 @@ func (r *restore) pointRules() {
 		r.book.fail(metadata, metadataTitle, evidence(bad), bounded(bad)...)
 	case r.q.PointErr != nil:
 		r.book.skip(metadata, metadataTitle, unread("the recovery point", r.q.PointErr))
+	case slices.ContainsFunc(r.q.Markers, isUnread):
+		// No check calls it damage: it holds something that this program can't
+		// decode, and what the job would make of it is not known.
+		at := slices.IndexFunc(r.q.Markers, isUnread)
+		r.book.skip(metadata, metadataTitle, safetext.Of(r.q.Markers[at].Problem.Message).String())
 	default:
 		r.book.pass(metadata, metadataTitle, "%s", r.q.metadataFacts())
 	}
@@ -200,10 +200,12 @@ func hidesMarkers(c Check) bool {
 	return !isFileCheck(c) && !judgesMarkers(c) && strings.ContainsAny(c.ID[:min(1, len(c.ID))], "LMUF")
 }
 
-// judgedBelow reports whether a marker's own problem is one that the marker
-// rules find too.
-func judgedBelow(m Marker) bool {
-	return slices.Contains([]string{"marker-null", "marker-type-unsupported", "marker-schema-unsupported", "legacy-marker-types", "legacy-marker-negative"}, m.Problem.Code)
+// isUnread reports whether it is not known what a marker holds. A problem that
+// the marker rules find too is no such case.
+func isUnread(m Marker) bool {
+	return m.Problem != nil && !slices.Contains([]string{
+		"marker-null", "marker-type-unsupported", "marker-schema-unsupported", "legacy-marker-types", "legacy-marker-negative",
+	}, m.Problem.Code)
 }
 
 // configurationRules are asked before any network access.

@@ -80,7 +80,7 @@ func (r *restore) askMarkers(c markerCheck) {
 		told := false
 		for _, m := range list.markers {
 			place++
-			if m.Problem != nil && !judgedBelow(m) {
+			if isUnread(m) {
 				list.broken = true
 				continue
 			}

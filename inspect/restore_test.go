@@ -245,17 +245,30 @@ func TestChecksOfMarkersDoNotSpeakFirst(t *testing.T) {
 	}
 }
 
+// A marker of a class that can't be decoded may be one that the job understands:
+// that is no consent and no refusal. Damage is told by a check.
 func TestMarkersThatCouldNotBeDecoded(t *testing.T) {
+	unread := inspect.Marker{Subtask: 1, Kind: inspect.MarkerOther, Problem: &inspect.Problem{Code: "undecodable", Message: "the marker of subtask 1 holds an object of class x.Y"}}
 	q := question(t, restoreCase(t, "off-versioned-mid"))
-	q.Markers = append(q.Markers, inspect.Marker{Subtask: 1, Kind: inspect.MarkerOther, Problem: &inspect.Problem{Code: "undecodable", Message: "the marker of subtask 1 can't be read: 3 bytes left"}})
+	q.Markers = append(q.Markers, unread)
 	got := inspect.ValidateRestore(q)
 	holds(t, got)
-	if got.Verdict != inspect.Rejected || got.Reasons[0].Code != "metadata-unreadable" {
+	if got.Verdict != inspect.Unknown {
 		t.Fatalf("%s %+v", got.Verdict, got.Reasons)
 	}
-	wantWords(t, got.Reasons[0].Message, "subtask 1", "3 bytes left")
+	wantWords(t, ruleOf(t, got, "metadata-unreadable").Message, "subtask 1", "x.Y")
 	if rule := ruleOf(t, got, "offset-out-of-range"); rule.Result != inspect.NotChecked {
 		t.Errorf("the range is %s although a marker is not known", rule.Result)
+	}
+	q.MarkersOnly = true
+	if got := inspect.ValidateRestore(q); got.Verdict != inspect.Unknown {
+		t.Errorf("%s from a file of markers", got.Verdict)
+	}
+	q.MarkersOnly = false
+	q.PointChecks = []inspect.Check{{ID: "U8", Severity: inspect.SeverityError, Message: "3 bytes left"}}
+	got = inspect.ValidateRestore(q)
+	if got.Verdict != inspect.Rejected || got.Reasons[0].Code != "metadata-unreadable" {
+		t.Errorf("%s %+v", got.Verdict, got.Reasons)
 	}
 }
 

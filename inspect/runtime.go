@@ -61,6 +61,9 @@ func (r *restore) releasedOutcome(release Release) (RuntimeOutcome, string) {
 	case release == Release01:
 		return ReleaseSkipsSilently, "it starts and replays no marker: the store does not exist yet when the markers are read, so calls run again without a word"
 	}
+	if slices.ContainsFunc(r.q.Markers, isUnread) {
+		return ReleaseOutcomeUnknown, "it is not known what a marker holds"
+	}
 	if at := slices.IndexFunc(r.q.Markers, unusableMap); at >= 0 {
 		return ReleaseRejects, "it fails while it reads the markers: " + nameOf(r.q.Markers[at]) + " holds what no release can use"
 	}
