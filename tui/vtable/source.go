@@ -1,0 +1,49 @@
+package vtable
+
+import "github.com/recoverctl/recoverctl/tui/theme"
+
+// Source is a sequence of rows. It is asked for the rows of the window only, and
+// must answer at once. When it has changed, the table is told by SetSource.
+type Source interface {
+	// Len is the number of rows.
+	Len() int
+	// ID is the identity of row i, 0 ≤ i < Len: unique, and the same after a
+	// reload.
+	ID(i int) string
+	// Row is the cells of row i, one for each column; missing ones are empty.
+	Row(i int) []Cell
+}
+
+// Detailer is a Source whose rows have lines that stand under the selected row.
+type Detailer interface {
+	Detail(i int) []string
+}
+
+// Finder is a Source that knows where a row is. Without it, SetSource and
+// Select look at every ID.
+type Finder interface {
+	Find(id string) (i int, ok bool)
+}
+
+// Cell is one value of a row.
+type Cell struct {
+	Text string
+	Tone theme.Tone
+	// Draw, if not nil, draws the cell in exactly width cells, in place of Text:
+	// for bars. Its column must be flexible or have a Min.
+	Draw func(width int) string
+}
+
+// Column is how the cells of one column stand. Widths are in cells.
+type Column struct {
+	Title string
+	// Right aligns to the right, for numbers, and never cuts.
+	Right bool
+	// Min is the least width; the title's width if that is larger.
+	Min int
+	// Max bounds the width of a column that is not Right; 0: no bound.
+	Max int
+	// Flex is the column's share of the width that is left over; such a column
+	// takes no notice of what is in it. 0: it is as wide as the window's values.
+	Flex int
+}

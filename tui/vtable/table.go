@@ -1,0 +1,146 @@
+package vtable
+
+import (
+	"github.com/recoverctl/recoverctl/tui"
+	"github.com/recoverctl/recoverctl/tui/theme"
+)
+
+// Table is a window on a Source. It belongs to one screen.
+type Table struct {
+	theme   theme.Theme
+	columns []Column
+	source  Source
+
+	cursor int    // the selected row; meaningless while there are no rows
+	id     string // its identity
+	top    int    // the first row of the window, before View makes room for the cursor
+	height int    // lines of the table as last told by Resize
+}
+
+// New makes a table that selects the first row.
+func New(th theme.Theme, columns []Column, source Source) *Table {
+	t := &Table{theme: th, columns: columns, source: source}
+	t.moveTo(0)
+	return t
+}
+
+// SetSource shows other rows, or the same after they have changed. The
+// selection stays on the row that it was on, and that row stays on its line. If
+// it is gone, SetSource returns false and the row that is now in its place is
+// selected.
+func (t *Table) SetSource(source Source) (kept bool) {
+	had := t.id
+	line := t.cursor - t.top
+	t.source = source
+	if i, ok := t.find(had); ok {
+		t.top = max(i-line, 0)
+		t.moveTo(i)
+		return true
+	}
+	t.moveTo(t.cursor)
+	return had == ""
+}
+
+// Selected is the identity of the selected row; false if there are no rows.
+func (t *Table) Selected() (id string, ok bool) {
+	return t.id, t.source.Len() > 0
+}
+
+// Cursor is the index of the selected row; false if there are no rows.
+func (t *Table) Cursor() (i int, ok bool) {
+	return t.cursor, t.source.Len() > 0
+}
+
+// Select selects the row of this identity; false, and no change, if there is
+// none.
+func (t *Table) Select(id string) bool {
+	i, ok := t.find(id)
+	if ok {
+		t.moveTo(i)
+	}
+	return ok
+}
+
+// Resize tells how large the table will be drawn. The screen passes it on from
+// its own Resize; pages and the scroll position depend on it.
+func (t *Table) Resize(size tui.Size) {
+	t.height = size.Height
+	t.top = t.window(t.height).top
+}
+
+// Keys are the table's lines for the screen's key table.
+func (t *Table) Keys() []tui.Key {
+	move := func(to func() int) func() tui.Cmd {
+		return func() tui.Cmd {
+			t.moveTo(to())
+			return nil
+		}
+	}
+	page := func() int { return max(t.window(t.height).rows-1, 1) }
+	return []tui.Key{
+		{Keys: []string{"down", "j"}, Help: "down", Quiet: true, Run: move(func() int { return t.cursor + 1 })},
+		{Keys: []string{"up", "k"}, Help: "up", Quiet: true, Run: move(func() int { return t.cursor - 1 })},
+		{Keys: []string{"pgdown"}, Help: "next page", Quiet: true, Run: move(func() int { return t.cursor + page() })},
+		{Keys: []string{"pgup"}, Help: "previous page", Quiet: true, Run: move(func() int { return t.cursor - page() })},
+		{Keys: []string{"g", "home"}, Help: "first row", Quiet: true, Run: move(func() int { return 0 })},
+		{Keys: []string{"G", "end"}, Help: "last row", Quiet: true, Run: move(func() int { return t.source.Len() - 1 })},
+	}
+}
+
+// moveTo selects the row nearest to i and scrolls as far as needed.
+func (t *Table) moveTo(i int) {
+	n := t.source.Len()
+	if n == 0 {
+		t.cursor, t.id, t.top = 0, "", 0
+		return
+	}
+	t.cursor = max(min(i, n-1), 0)
+	t.id = t.source.ID(t.cursor)
+	t.top = t.window(t.height).top
+}
+
+func (t *Table) find(id string) (int, bool) {
+	if id == "" {
+		return 0, false
+	}
+	if f, ok := t.source.(Finder); ok {
+		return f.Find(id)
+	}
+	n := t.source.Len()
+	if t.cursor < n && t.source.ID(t.cursor) == id {
+		return t.cursor, true
+	}
+	for i := range n {
+		if t.source.ID(i) == id {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+// window is the part of the rows that is drawn.
+type window struct {
+	top, rows int
+	detail    []string // under the selected row
+}
+
+// window makes the scroll position fit a table of height lines: the selected
+// row and its details are inside, and no line is wasted.
+func (t *Table) window(height int) window {
+	n := t.source.Len()
+	lines := height - 1 // the header
+	if n == 0 || lines < 1 {
+		return window{top: t.top}
+	}
+	var w window
+	if d, ok := t.source.(Detailer); ok {
+		w.detail = d.Detail(t.cursor)
+		w.detail = w.detail[:min(len(w.detail), lines-1)]
+	}
+	w.rows = min(lines-len(w.detail), n)
+	w.top = min(t.top, t.cursor)          // not below the cursor
+	w.top = max(w.top, t.cursor-w.rows+1) // not so far above that it is outside
+	w.top = max(min(w.top, n-w.rows), 0)  // no empty lines while rows are left
+	w.rows = min(w.rows, max(n-w.top, 0)) // the last page
+	return w
+}
