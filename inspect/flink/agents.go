@@ -19,6 +19,7 @@ const (
 	agentOperator   = "action-execute-operator"
 	markerState     = "recoveryMarker"
 	processingState = "currentProcessingKeys"
+	identifierState = "identifier_state"
 )
 
 // maxMarkers is how many elements of all agent operators are read. A job has one
@@ -71,6 +72,7 @@ func (b *builder) agents(ctx context.Context) error {
 		}
 		b.checkUnion(o)
 		at := len(b.point.Markers)
+		b.checkIdentifiers(ctx, o)
 		for i := range o.Subtasks {
 			if err := b.subtaskMarkers(ctx, o, &o.Subtasks[i]); err != nil && failed == nil {
 				failed = err
@@ -80,6 +82,13 @@ func (b *builder) agents(ctx context.Context) error {
 			}
 		}
 		b.checkMarkers(o, b.point.Markers[at:])
+	}
+	if slices.ContainsFunc(b.point.Markers, func(m inspect.Marker) bool { return m.Problem == nil && m.Offsets != nil }) {
+		by := "1.20 or earlier"
+		if generationOf(b.md.Version) == kryo.Gen5 {
+			by = "2.0 or later"
+		}
+		b.add("V6", inspect.SeverityInfo, "", "the markers are of Kryo generation %d: written by Flink %s", generationOf(b.md.Version), by)
 	}
 	return failed
 }
@@ -201,13 +210,23 @@ func orUseAnother(hint string) string {
 	return "use another recovery point, or copy this one again from its origin"
 }
 
-// open reads the stream of an operator state handle.
+// open reads the stream of an operator state handle. The first one tells which
+// Flink wrote it.
 func (b *builder) open(ctx context.Context, handle *flinkmeta.OperatorState) (*flinkmeta.OperatorStream, error) {
 	data, err := b.stream(ctx, handle.Stream)
 	if err != nil {
 		return nil, err
 	}
-	return flinkmeta.OpenOperatorStream(data, handle)
+	s, err := flinkmeta.OpenOperatorStream(data, handle)
+	if err == nil && b.streamVersion == 0 {
+		b.streamVersion = s.Version
+		by := "1.18 or later"
+		if s.Version == 5 {
+			by = "1.7 to 1.17"
+		}
+		b.add("V2", inspect.SeverityInfo, "", "operator state stream version %d: written by Flink %s", s.Version, by)
+	}
+	return s, err
 }
 
 // header walks the stream's header, which says which classes are registered and

@@ -235,6 +235,8 @@ func TestChecksOfRealSnapshots(t *testing.T) {
 		{"file-merging-p2", "V3", inspect.SeverityInfo, "merged files"},
 		{"flink120-legacy-p2", "V1", inspect.SeverityInfo, "1.16 to 1.20"},
 		{"versioned-p2", "V1", inspect.SeverityInfo, "2.1 to 2.3"},
+		{"flink120-versioned-p2", "V6", inspect.SeverityInfo, "Kryo generation 2"},
+		{"legacy-p2", "V6", inspect.SeverityInfo, "Kryo generation 5"},
 		{"negative-p1", "U9", inspect.SeverityError, "neither may be negative"},
 		{"foreign-element-p1", "U9", inspect.SeverityError, "is a java.lang.String"},
 		{"legacy-p2", "M9", inspect.SeverityInfo, "metadata version 6"},

@@ -52,7 +52,7 @@ type reference struct {
 // resolve says where the bytes of a stream handle lie.
 func (b *builder) resolve(s *flinkmeta.Stream) (r reference, err error) {
 	if s.Kind == flinkmeta.RelativeStream {
-		r = reference{relative: true, name: s.Path, recorded: b.from.dir.join(s.Path), at: b.from.dir.join(s.Path), uri: childURI(b.folderURI(), s.Path)}
+		r = reference{relative: true, name: s.Path, recorded: b.from.dir.join(s.Path), at: b.from.dir.join(s.Path), uri: childURI(b.from.folder, s.Path)}
 		r.illegal = s.Path == "" || s.Path == "." || s.Path == ".." || strings.ContainsAny(s.Path, "/\\\x00")
 		return r, nil
 	}
@@ -63,17 +63,6 @@ func (b *builder) resolve(s *flinkmeta.Stream) (r reference, err error) {
 	r = reference{uri: s.Path, recorded: recorded}
 	r.at, r.mapped = b.store.place(recorded)
 	return r, nil
-}
-
-// folderURI is the snapshot's folder in the form in which its URI was given.
-func (b *builder) folderURI() string {
-	if b.from.meta.base() == metadataName && strings.TrimRight(b.from.uri, "/") != "" && !strings.HasSuffix(b.from.uri, "/"+metadataName) {
-		return b.from.uri
-	}
-	if at := strings.LastIndexByte(b.from.uri, '/'); at > 0 {
-		return b.from.uri[:at]
-	}
-	return b.from.dir.name()
 }
 
 // references collects the distinct files in the order in which they first

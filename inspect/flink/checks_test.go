@@ -139,26 +139,27 @@ func TestEachCheckSpeaks(t *testing.T) {
 		"the metadata as state": {"F3", "the metadata says 3", inspect.SeverityError, "", func(md *flinkmeta.Metadata) {
 			agentOf(md).Subtasks[0].RawOperator = &flinkmeta.OperatorState{Stream: &flinkmeta.Stream{Kind: flinkmeta.RelativeStream, Path: file[1:], Size: 3}}
 		}},
-		"offset outside":        {"F9", "is outside", inspect.SeverityError, "", func(md *flinkmeta.Metadata) { state(md, 0).Offsets[0] = 1 << 40 }},
-		"offsets backwards":     {"F9", "follows offset", inspect.SeverityError, "", func(md *flinkmeta.Metadata) { s := state(md, 0); s.Offsets = append(s.Offsets, s.Offsets[0]-1) }},
-		"no parallelism":        {"P1", "parallelism 0", inspect.SeverityError, "", func(md *flinkmeta.Metadata) { agentOf(md).Parallelism = 0 }},
-		"too many key groups":   {"P1", "max parallelism 32769", inspect.SeverityError, "", func(md *flinkmeta.Metadata) { agentOf(md).MaxParallelism = 32769 }},
-		"subtask twice":         {"P2", "out of range or repeated", inspect.SeverityError, "", func(md *flinkmeta.Metadata) { agentOf(md).Subtasks[1].Index = 0 }},
-		"subtask out of range":  {"P2", "lists subtask 9", inspect.SeverityError, "", func(md *flinkmeta.Metadata) { agentOf(md).Subtasks[1].Index = 9 }},
-		"wrong key groups":      {"P5", "holds key groups 1-64, expected 0-63", inspect.SeverityError, "", func(md *flinkmeta.Metadata) { agentOf(md).Subtasks[0].ManagedKeyed.Range.Start = 1 }},
-		"key group twice":       {"P6", "key group 64 is stored twice, by subtasks 0 and 1", inspect.SeverityError, "", func(md *flinkmeta.Metadata) { agentOf(md).Subtasks[0].ManagedKeyed.Range.Start = 1 }},
-		"half finished":         {"P8", "1 of its 2 subtasks are finished", inspect.SeverityError, "", func(md *flinkmeta.Metadata) { agentOf(md).Subtasks[1] = flinkmeta.Subtask{Index: 1, Finished: true} }},
-		"subtask without state": {"U1", "subtask 1 has no state currentProcessingKeys", inspect.SeverityError, "", func(md *flinkmeta.Metadata) { agentOf(md).Subtasks[1] = flinkmeta.Subtask{Index: 1} }},
-		"subtask not listed":    {"U1", "subtask 1 has no state currentProcessingKeys, as 1 of 2 subtasks", inspect.SeverityError, "", func(md *flinkmeta.Metadata) { agentOf(md).Subtasks = agentOf(md).Subtasks[:1] }},
-		"marker on one of two":  {"U2", "exists on 1 of 2 subtasks", inspect.SeverityError, "", func(md *flinkmeta.Metadata) { state(md, 1).Name = "otherState" }},
-		"no agent operator":     {"U3", "no agent operator is in this snapshot", inspect.SeverityInfo, "", func(md *flinkmeta.Metadata) { md.Operators = nil }},
-		"finished agent":        {"U3", "has finished", inspect.SeverityInfo, "", func(md *flinkmeta.Metadata) { o := agentOf(md); o.FullyFinished, o.Subtasks = true, nil }},
-		"split markers":         {"U4", "has mode SPLIT_DISTRIBUTE, expected UNION", inspect.SeverityError, "", func(md *flinkmeta.Metadata) { state(md, 1).Mode = flinkmeta.SplitDistribute }},
-		"other stream version":  {"U6", "stream version 9 is not supported", inspect.SeverityError, "", func(md *flinkmeta.Metadata) { inline(md, 0, func(b []byte) []byte { b[3] = 9; return b }) }},
-		"element too early":     {"U7", "element data starts at", inspect.SeverityError, "", func(md *flinkmeta.Metadata) { state(md, 0).Offsets[0]-- }},
-		"bytes left over":       {"U8", "the marker of subtask 0 has 1 bytes left after decoding", inspect.SeverityError, "", func(md *flinkmeta.Metadata) { inline(md, 0, func(b []byte) []byte { return append(b, 0) }) }},
-		"element cut":           {"U8", "the marker of subtask 0 can't be decoded at byte", inspect.SeverityError, "", func(md *flinkmeta.Metadata) { inline(md, 0, func(b []byte) []byte { return b[:len(b)-1] }) }},
-		"element damaged":       {"U8", "a reference to object 125", inspect.SeverityError, "", func(md *flinkmeta.Metadata) { inline(md, 0, notNew) }},
+		"offset outside":                {"F9", "is outside", inspect.SeverityError, "", func(md *flinkmeta.Metadata) { state(md, 0).Offsets[0] = 1 << 40 }},
+		"offsets backwards":             {"F9", "follows offset", inspect.SeverityError, "", func(md *flinkmeta.Metadata) { s := state(md, 0); s.Offsets = append(s.Offsets, s.Offsets[0]-1) }},
+		"no parallelism":                {"P1", "parallelism 0", inspect.SeverityError, "", func(md *flinkmeta.Metadata) { agentOf(md).Parallelism = 0 }},
+		"too many key groups":           {"P1", "max parallelism 32769", inspect.SeverityError, "", func(md *flinkmeta.Metadata) { agentOf(md).MaxParallelism = 32769 }},
+		"subtask twice":                 {"P2", "out of range or repeated", inspect.SeverityError, "", func(md *flinkmeta.Metadata) { agentOf(md).Subtasks[1].Index = 0 }},
+		"subtask out of range":          {"P2", "lists subtask 9", inspect.SeverityError, "", func(md *flinkmeta.Metadata) { agentOf(md).Subtasks[1].Index = 9 }},
+		"wrong key groups":              {"P5", "holds key groups 1-64, expected 0-63", inspect.SeverityError, "", func(md *flinkmeta.Metadata) { agentOf(md).Subtasks[0].ManagedKeyed.Range.Start = 1 }},
+		"key group twice":               {"P6", "key group 64 is stored twice, by subtasks 0 and 1", inspect.SeverityError, "", func(md *flinkmeta.Metadata) { agentOf(md).Subtasks[0].ManagedKeyed.Range.Start = 1 }},
+		"half finished":                 {"P8", "1 of its 2 subtasks are finished", inspect.SeverityError, "", func(md *flinkmeta.Metadata) { agentOf(md).Subtasks[1] = flinkmeta.Subtask{Index: 1, Finished: true} }},
+		"subtask without state":         {"U1", "subtask 1 has no state currentProcessingKeys", inspect.SeverityError, "", func(md *flinkmeta.Metadata) { agentOf(md).Subtasks[1] = flinkmeta.Subtask{Index: 1} }},
+		"subtask not listed":            {"U1", "subtask 1 has no state currentProcessingKeys, as 1 of 2 subtasks", inspect.SeverityError, "", func(md *flinkmeta.Metadata) { agentOf(md).Subtasks = agentOf(md).Subtasks[:1] }},
+		"stream of Flink 1.18 or later": {"V2", "stream version 6: written by Flink 1.18 or later", inspect.SeverityInfo, "", func(*flinkmeta.Metadata) {}},
+		"marker on one of two":          {"U2", "exists on 1 of 2 subtasks", inspect.SeverityError, "", func(md *flinkmeta.Metadata) { state(md, 1).Name = "otherState" }},
+		"no agent operator":             {"U3", "no agent operator is in this snapshot", inspect.SeverityInfo, "", func(md *flinkmeta.Metadata) { md.Operators = nil }},
+		"finished agent":                {"U3", "has finished", inspect.SeverityInfo, "", func(md *flinkmeta.Metadata) { o := agentOf(md); o.FullyFinished, o.Subtasks = true, nil }},
+		"split markers":                 {"U4", "has mode SPLIT_DISTRIBUTE, expected UNION", inspect.SeverityError, "", func(md *flinkmeta.Metadata) { state(md, 1).Mode = flinkmeta.SplitDistribute }},
+		"other stream version":          {"U6", "stream version 9 is not supported", inspect.SeverityError, "", func(md *flinkmeta.Metadata) { inline(md, 0, func(b []byte) []byte { b[3] = 9; return b }) }},
+		"element too early":             {"U7", "element data starts at", inspect.SeverityError, "", func(md *flinkmeta.Metadata) { state(md, 0).Offsets[0]-- }},
+		"bytes left over":               {"U8", "the marker of subtask 0 has 1 bytes left after decoding", inspect.SeverityError, "", func(md *flinkmeta.Metadata) { inline(md, 0, func(b []byte) []byte { return append(b, 0) }) }},
+		"element cut":                   {"U8", "the marker of subtask 0 can't be decoded at byte", inspect.SeverityError, "", func(md *flinkmeta.Metadata) { inline(md, 0, func(b []byte) []byte { return b[:len(b)-1] }) }},
+		"element damaged":               {"U8", "a reference to object 125", inspect.SeverityError, "", func(md *flinkmeta.Metadata) { inline(md, 0, notNew) }},
 		"text keys": {"U9", "whose entries are not all of Integer to Long", inspect.SeverityError, "", func(md *flinkmeta.Metadata) {
 			element(md, 1, value(&kryo.Map{JavaClass: "java.util.HashMap", Entries: []kryo.Entry{{Key: kryo.Text("0"), Value: kryo.Int64(5)}}}))
 		}},
@@ -186,6 +187,60 @@ func TestEachCheckSpeaks(t *testing.T) {
 			}
 			t.Errorf("no %s %s that says %q in %+v", tt.check, tt.severity, tt.says, p.Checks)
 		})
+	}
+}
+
+// Two jobs' identifiers in one list make a restore fail.
+func TestIdentifiersThatDiffer(t *testing.T) {
+	p := changed(t, "agent-sync-hashmap", "", func(*flinkmeta.Metadata) {})
+	for _, c := range p.Checks {
+		if c.ID == "U14" {
+			t.Errorf("equal identifiers: %s", c.Message)
+		}
+	}
+	identifier := func(md *flinkmeta.Metadata) []byte { // of subtask 0, in place
+		o := agentOf(md).Subtasks[0].ManagedOperator
+		s, ok := o.State("identifier_state")
+		if !ok {
+			t.Fatal("no identifier_state")
+		}
+		o.Stream.Data = bytes.Clone(o.Stream.Data)
+		return o.Stream.Data[s.Offsets[0]:]
+	}
+	p = changed(t, "agent-sync-hashmap", "", func(md *flinkmeta.Metadata) { identifier(md)[1] ^= 1 })
+	if c := check(t, p, "U14"); !strings.Contains(c.Message, "holds different values") {
+		t.Errorf("%+v", c)
+	}
+	p = changed(t, "agent-sync-hashmap", "", func(md *flinkmeta.Metadata) { identifier(md)[0] = 200 })
+	if c := check(t, p, "U14"); !strings.Contains(c.Message, "can't be read") {
+		t.Errorf("%+v", c)
+	}
+}
+
+// The files of a point are named in the way in which its URI is written.
+func TestMissingFilesAreNamedAsThePointIs(t *testing.T) {
+	md, err := flinkmeta.Decode(sample(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	agentOf(md).Subtasks[0].RawOperator = &flinkmeta.OperatorState{Stream: &flinkmeta.Stream{Kind: flinkmeta.RelativeStream, Path: "gone", Size: 3}}
+	data, err := flinkmeta.Encode(md)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := write(t, map[string][]byte{"chk-2/_metadata": data, "chk-2/copy": data})
+	t.Chdir(filepath.Join(dir, "chk-2"))
+	for uri, want := range map[string]string{
+		dir + "/chk-2":                       dir + "/chk-2/gone",
+		"file:" + dir + "/chk-2/":            "file:" + dir + "/chk-2/gone",
+		"file://" + dir + "/chk-2/_metadata": "file://" + dir + "/chk-2/gone",
+		dir + "/chk-2/copy":                  dir + "/chk-2/gone",
+		"_metadata":                          "./gone",
+	} {
+		p, err := newStore(t, flink.Options{}).Point(context.Background(), uri)
+		if err != nil || len(p.Files.Missing) != 1 || p.Files.Missing[0] != want {
+			t.Errorf("%s: missing %v (%v), want %s", uri, p.Files.Missing, err, want)
+		}
 	}
 }
 

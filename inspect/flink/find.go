@@ -35,6 +35,7 @@ const (
 // candidate is a folder that holds a snapshot, or should.
 type candidate struct {
 	uri      string
+	folder   string   // URI of dir, in the form of uri
 	dir      location // folder that relative handles are of
 	meta     location // metadata file, where complete
 	system   FileSystem
@@ -46,7 +47,7 @@ type candidate struct {
 
 // candidate looks into a folder for metadata.
 func (s *Store) candidate(ctx context.Context, system FileSystem, uri string, dir location, entry Entry) (candidate, error) {
-	c := candidate{uri: uri, dir: dir, meta: dir.join(metadataName), system: system, entry: entry, changed: entry.Modified}
+	c := candidate{uri: uri, folder: uri, dir: dir, meta: dir.join(metadataName), system: system, entry: entry, changed: entry.Modified}
 	meta, err := system.Stat(ctx, c.meta.name())
 	switch {
 	case err == nil:

@@ -47,7 +47,7 @@ func (s *Store) loadAll(ctx context.Context, found []candidate) ([]inspect.Recov
 	_ = group.Wait() // the errors are in all
 	when := func(l loaded) time.Time {
 		if l.point.Taken.Time == nil {
-			return time.Time{}
+			return l.changed // not complete
 		}
 		return *l.point.Taken.Time
 	}
@@ -91,14 +91,14 @@ func (s *Store) load(ctx context.Context, c candidate) (inspect.RecoveryPoint, e
 	if c.system != nil && c.dir.scheme != schemeFile {
 		p.Taken.Source = inspect.TimeFromObject
 	}
-	if !c.entry.Modified.IsZero() {
-		at := c.entry.Modified
-		p.Taken.Time = &at
-	}
 	if !c.complete {
 		check, err := s.incomplete(c)
 		p.Checks = append(p.Checks, check)
 		return p, err
+	}
+	if !c.entry.Modified.IsZero() {
+		at := c.entry.Modified
+		p.Taken.Time = &at
 	}
 	if c.entry.Size > bigMetadata {
 		select {
@@ -156,7 +156,7 @@ func damaged(p inspect.RecoveryPoint, c candidate, err error) (inspect.RecoveryP
 		if f.Hint == "" {
 			f.Hint = "use another recovery point, or copy this one again from its origin"
 		}
-		p.Checks = append(p.Checks, inspect.Check{ID: wrong.Check, Severity: inspect.SeverityError, Message: f.Error(), Hint: f.Hint})
+		p.Checks = append(p.Checks, inspect.Check{ID: wrong.Check, Severity: inspect.SeverityError, Message: safetext.Of(f.Error()).String(), Hint: f.Hint})
 		return p, f.WithRef(safetext.Of(c.uri).String())
 	}
 	f := fault.Of(err)

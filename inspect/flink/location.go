@@ -147,3 +147,17 @@ func (s *Store) place(l location) (_ location, mapped bool) {
 // childURI is the URI of something below uri, in the form in which uri is
 // written.
 func childURI(uri, name string) string { return strings.TrimRight(uri, "/") + "/" + name }
+
+// parentURI is the URI of the folder that holds a file, in the form in which
+// the file's URI is written.
+func parentURI(uri string) string {
+	at := strings.LastIndexAny(uri, "/:")
+	switch {
+	case at < 0:
+		return "."
+	case uri[at] == ':' || at == 0 || uri[at-1] == ':' || uri[at-1] == '/':
+		return uri[:at+1]
+	default:
+		return uri[:at]
+	}
+}

@@ -3,7 +3,6 @@ package flink
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -15,10 +14,11 @@ import (
 // builder makes a recovery point of parsed metadata: what it holds, its markers,
 // and the checks.
 type builder struct {
-	store *Store
-	from  candidate
-	md    *flinkmeta.Metadata
-	point inspect.RecoveryPoint
+	store         *Store
+	from          candidate
+	md            *flinkmeta.Metadata
+	point         inspect.RecoveryPoint
+	streamVersion int32 // of the first operator state stream that was opened
 }
 
 func (b *builder) build(ctx context.Context) (inspect.RecoveryPoint, error) {
@@ -102,9 +102,11 @@ func operator(o *flinkmeta.Operator) inspect.Operator {
 	return out
 }
 
-// add appends a check. The arguments of format must be safe for a terminal.
+// add appends a check. Its message passes safetext, whatever is in it.
 func (b *builder) add(id string, severity inspect.Severity, hint, format string, args ...any) {
-	b.point.Checks = append(b.point.Checks, inspect.Check{ID: id, Severity: severity, Message: fmt.Sprintf(format, args...), Hint: hint})
+	b.point.Checks = append(b.point.Checks, inspect.Check{
+		ID: id, Severity: severity, Message: safetext.Sprintf(format, args...).String(), Hint: safetext.Of(hint).String(),
+	})
 }
 
 // quote makes a name from outside fit for a sentence.

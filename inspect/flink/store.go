@@ -134,7 +134,7 @@ func (s *Store) Point(ctx context.Context, uri string) (inspect.RecoveryPoint, e
 		return p, err
 	}
 	if !t.entry.Dir {
-		return s.load(ctx, candidate{uri: uri, dir: t.at.dir(), meta: t.at, system: t.system, entry: t.entry, complete: true})
+		return s.load(ctx, candidate{uri: uri, folder: parentURI(uri), dir: t.at.dir(), meta: t.at, system: t.system, entry: t.entry, complete: true})
 	}
 	c, err := s.candidate(ctx, t.system, uri, t.at, t.entry)
 	if err != nil {

@@ -288,7 +288,7 @@ func TestListNewestFirst(t *testing.T) {
 	for name, age := range map[string]time.Duration{
 		jobA + "/chk-2/_metadata": 9 * time.Hour, jobA + "/chk-10/_metadata": 5 * time.Hour, jobA + "/chk-9/_metadata": 6 * time.Hour,
 		"savepoint-aaaaaa-0123456789ab/_metadata": 7 * time.Hour, jobB + "/chk-1/_metadata": time.Hour,
-		jobA + "/chk-11": 2 * time.Hour,
+		jobA + "/chk-11": 2 * time.Hour, jobA + "/chk-11/0a0b": 2 * time.Hour,
 	} {
 		if err := os.Chtimes(filepath.Join(dir, name), at.Add(-age), at.Add(-age)); err != nil {
 			t.Fatal(err)
