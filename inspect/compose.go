@@ -1,0 +1,154 @@
+package inspect
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+
+	"github.com/recoverctl/recoverctl/internal/fault"
+)
+
+// Overview is the whole state of a job's recovery as of now. The error says what
+// could not be read, beside what could: the overview is empty only when nothing
+// could be said.
+func (i *Inspector) Overview(ctx context.Context, job Job) (JobOverview, error) {
+	var (
+		wg        sync.WaitGroup
+		ev        reading
+		points    []RecoveryPoint
+		placesErr error
+	)
+	wg.Go(func() { ev = i.gather(ctx, job) })
+	wg.Go(func() { points, placesErr = i.list(ctx, job.RecoveryPoints) })
+	wg.Wait()
+
+	o := JobOverview{
+		Job: job.Name, Topic: job.Topic, TopicID: ev.data.TopicID, ClusterID: ev.data.ClusterID,
+		ControlTopic: job.ControlTopic, Settings: slices.Clone(ev.data.Settings),
+		Partitions: []PartitionOverview{}, Searched: slices.Clone(job.RecoveryPoints),
+		Findings: []Finding{}, Points: summarize(job, points, ev),
+	}
+	if o.Settings == nil {
+		o.Settings = []Setting{}
+	}
+	if o.Searched == nil {
+		o.Searched = []string{}
+	}
+	boundary := i.boundary(job, ev)
+	if boundary != nil && len(boundary.Operations) > 0 {
+		o.LastOperation = lastOperation(boundary.Operations)
+	}
+	for _, p := range ev.data.Partitions {
+		po := PartitionOverview{Partition: p.ID, Leader: p.Leader}
+		if p.Err == nil {
+			po.LogStart, po.LogEnd = &p.Log.Start, &p.Log.End
+		}
+		if boundary != nil {
+			if at, ok := boundary.Offsets[p.ID]; ok {
+				po.Boundary = &at
+			}
+		}
+		o.Partitions = append(o.Partitions, po)
+	}
+	err := errors.Join(ev.dataErr, ev.partial, ev.controlErr, placesErr)
+	o.Findings = findings(job, ev, boundary, o.Points, placesErr)
+	return o, err
+}
+
+// boundary judges the control history where the job has one that could be read;
+// nil otherwise.
+func (i *Inspector) boundary(job Job, ev reading) *CleanupBoundary {
+	switch {
+	case job.ControlTopic == nil, ev.dataErr != nil, ev.controlErr != nil:
+		return nil
+	case !readsControl(job):
+		b := unusableControl(job)
+		return &b
+	default:
+		b := JudgeControl(ev.control, ev.history(job))
+		return &b
+	}
+}
+
+// lastOperation is the one whose record is the latest on the control topic.
+func lastOperation(ops []Operation) *Operation {
+	last := ops[0]
+	for _, op := range ops[1:] {
+		if op.ControlOffset > last.ControlOffset {
+			last = op
+		}
+	}
+	return &last
+}
+
+// summarize judges every point and finds, for those that are not accepted, the
+// nearest accepted ones.
+func summarize(job Job, points []RecoveryPoint, ev reading) []PointSummary {
+	out := make([]PointSummary, 0, len(points))
+	for _, p := range points {
+		v := ev.judge(job, p)
+		s := PointSummary{
+			URI: p.URI, Kind: p.Kind, CheckpointID: p.CheckpointID, Taken: p.Taken,
+			Verdict: v.Verdict, Offsets: p.Merged.Offsets, Unchecked: v.Unchecked,
+			Pinned: slices.Contains(job.Pinned, p.URI), Severity: p.WorstCheck(), Validation: v,
+		}
+		if s.Offsets == nil {
+			s.Offsets = Offsets{}
+		}
+		if len(v.Reasons) > 0 {
+			s.Reason, s.Message = &v.Reasons[0].Code, v.Reasons[0].Message
+		}
+		if v.Verdict == Accepted {
+			for _, w := range v.Window {
+				s.Span += max(0, w.To-w.From)
+			}
+		}
+		out = append(out, s)
+	}
+	for n := range out {
+		out[n].Validation.Older, out[n].Validation.Newer = around(out, n-1, n+1)
+	}
+	return out
+}
+
+// nearest finds the accepted neighbours of a point among the job's own points,
+// whether or not it is one of them.
+func nearest(list []PointSummary, points []RecoveryPoint, point RecoveryPoint) (older, newer *Nearby) {
+	if at := slices.IndexFunc(list, func(s PointSummary) bool { return s.URI == point.URI }); at >= 0 {
+		return around(list, at-1, at+1)
+	}
+	at, _ := slices.BinarySearchFunc(points, point, newestFirst)
+	return around(list, at-1, at)
+}
+
+// around returns the nearest accepted points of a list that is newest first: the
+// older one from olderStart on, the newer one from newerEnd back.
+func around(list []PointSummary, newerEnd, olderStart int) (older, newer *Nearby) {
+	for n := olderStart; n < len(list) && older == nil; n++ {
+		older = nearbyOf(list[n])
+	}
+	for n := newerEnd; n >= 0 && newer == nil; n-- {
+		newer = nearbyOf(list[n])
+	}
+	return older, newer
+}
+
+// nearbyOf is the point as a neighbour, nil unless it is accepted.
+func nearbyOf(s PointSummary) *Nearby {
+	if s.Verdict != Accepted {
+		return nil
+	}
+	return &Nearby{URI: s.URI, Kind: s.Kind, Taken: s.Taken, Span: s.Span}
+}
+
+// Empty reports whether an overview holds nothing that was read: neither the
+// topic nor a recovery point.
+func (o JobOverview) Empty() bool { return o.TopicID == "" && len(o.Points) == 0 }
+
+// MissingTopic is the fault for a data topic that does not exist.
+func MissingTopic(name string) error {
+	return fault.New(fault.NotFound, "describe topic", "topic %s does not exist, or this user may not see it", quote(name)).
+		WithHint("check --topic and the brokers: on a cluster with ACLs a topic without Describe looks like a missing one").
+		WithRef("topic " + name)
+}

@@ -1,0 +1,304 @@
+package inspect
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/recoverctl/recoverctl/internal/clock"
+	"github.com/recoverctl/recoverctl/internal/fault"
+)
+
+// Inspector composes the answers about one job from what the stores read. It
+// keeps nothing between calls: each answer is of now.
+type Inspector struct {
+	points PointStore
+	log    LogStore
+	clock  clock.Clock
+}
+
+// New returns an inspector. log may be nil where no brokers are configured: the
+// rules that need a cluster are then not checked, and say so.
+func New(points PointStore, log LogStore, c clock.Clock) *Inspector {
+	return &Inspector{points: points, log: log, clock: c}
+}
+
+// reading is what all rules of one job look at, read once.
+type reading struct {
+	data       DataTopic
+	dataErr    error // the topic could not be read
+	partial    error // parts of the topic could not be read; data holds the rest
+	control    ControlTopic
+	controlErr error
+	at         time.Time
+}
+
+func noBrokers(what string) error {
+	return fault.New(fault.Config, "connect", "%s needs a cluster, and no brokers are configured", what).
+		WithHint("give --brokers HOST:PORT or set kafka.brokers in the profile")
+}
+
+func noTopic() error {
+	return fault.New(fault.Config, "read topic", "no action-state topic is configured").
+		WithHint("give --topic NAME or set action-state.topic of the job in the profile")
+}
+
+// gather reads the data topic and the control topic side by side.
+func (i *Inspector) gather(ctx context.Context, job Job) reading {
+	ev := reading{at: i.clock.Now()}
+	if i.log == nil {
+		ev.dataErr = noBrokers("the log")
+		ev.controlErr = ev.dataErr
+		return ev
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		if job.Topic == "" {
+			ev.dataErr = noTopic()
+			return
+		}
+		var err error
+		ev.data, err = i.log.DataTopic(ctx, job.Topic)
+		if err != nil && ev.data.Exists {
+			ev.partial = err
+		} else {
+			ev.dataErr = err
+		}
+	})
+	if readsControl(job) {
+		wg.Go(func() { ev.control, ev.controlErr = i.log.ControlTopic(ctx, *job.ControlTopic) })
+	}
+	wg.Wait()
+	return ev
+}
+
+// readsControl reports whether the job's control topic is one that its restore
+// would read at all.
+func readsControl(job Job) bool {
+	return job.ControlTopic != nil && !isBlank(*job.ControlTopic) && *job.ControlTopic != job.Topic
+}
+
+// history is what the job knows of its data topic when it judges the control
+// topic: the topic as it is now, or as a restore would create it.
+func (ev reading) history(job Job) History {
+	if !ev.data.Exists {
+		return History{Topic: job.Topic, Partitions: firstPartitions(job.Partitions)}
+	}
+	return History{Topic: job.Topic, TopicID: ev.data.TopicID, Partitions: ev.data.IDs()}
+}
+
+func (ev reading) question(job Job, point string) RestoreQuestion {
+	return RestoreQuestion{
+		Point: point, Job: job,
+		Data: ev.data, DataErr: ev.dataErr,
+		Control: ev.control, ControlErr: ev.controlErr,
+	}
+}
+
+func (ev reading) judge(job Job, point RecoveryPoint) RestoreValidation {
+	q := ev.question(job, point.URI)
+	q.Markers, q.PointChecks = point.Markers, point.Checks
+	q.MetadataVersion, q.CheckpointID, q.Files = point.MetadataVersion, point.CheckpointID, point.Files
+	return ValidateRestore(q)
+}
+
+// Point reads one recovery point, offline.
+func (i *Inspector) Point(ctx context.Context, uri string) (RecoveryPoint, error) {
+	return i.points.Point(ctx, uri)
+}
+
+// Topic describes the job's data topic now. A topic that does not exist is a
+// value with Exists false.
+func (i *Inspector) Topic(ctx context.Context, job Job) (DataTopic, error) {
+	if i.log == nil {
+		return DataTopic{}, noBrokers("the topic")
+	}
+	if job.Topic == "" {
+		return DataTopic{}, noTopic()
+	}
+	return i.log.DataTopic(ctx, job.Topic)
+}
+
+// List reads the recovery points at or under uri, without verdicts.
+func (i *Inspector) List(ctx context.Context, uri string) ([]RecoveryPoint, error) {
+	return i.points.Points(ctx, uri)
+}
+
+// Points lists the recovery points at or under uri, or in the job's places when
+// uri is empty, each with its verdict. Without a cluster the verdicts are
+// unknown. The error says what could not be read, beside the points that could.
+func (i *Inspector) Points(ctx context.Context, job Job, uri string) (RecoveryPointList, error) {
+	places := job.RecoveryPoints
+	if uri != "" {
+		places = []string{uri}
+	}
+	if len(places) == 0 {
+		return RecoveryPointList{Points: []PointSummary{}},
+			fault.New(fault.Config, "list recovery points", "no place to look for recovery points").
+				WithHint("give a directory or --points URI, or set recovery-points of the job in the profile")
+	}
+	points, placesErr := i.list(ctx, places)
+	var ev reading
+	if len(points) > 0 {
+		ev = i.gather(ctx, job)
+	}
+	list := RecoveryPointList{Points: summarize(job, points, ev)}
+	if i.log == nil {
+		return list, placesErr // verdicts say that no cluster was asked
+	}
+	return list, errors.Join(ev.dataErr, ev.controlErr, placesErr)
+}
+
+// list reads all places side by side and keeps the order of the places for
+// points that nothing else orders.
+func (i *Inspector) list(ctx context.Context, places []string) ([]RecoveryPoint, error) {
+	found := make([][]RecoveryPoint, len(places))
+	errs := make([]error, len(places))
+	var wg sync.WaitGroup
+	for n, place := range places {
+		wg.Go(func() { found[n], errs[n] = i.points.Points(ctx, place) })
+	}
+	wg.Wait()
+	var all []RecoveryPoint
+	seen := map[string]bool{}
+	for _, points := range found {
+		for _, p := range points {
+			if !seen[p.URI] {
+				seen[p.URI] = true
+				all = append(all, p)
+			}
+		}
+	}
+	slices.SortStableFunc(all, newestFirst)
+	return all, errors.Join(errs...)
+}
+
+// newestFirst orders points of one job directory by checkpoint id, and others by
+// time: ids of different jobs say nothing about each other, and a file's date may
+// be that of a copy.
+func newestFirst(a, b RecoveryPoint) int {
+	if parent(a.URI) == parent(b.URI) && a.Kind == b.Kind && a.CheckpointID >= 0 && b.CheckpointID >= 0 {
+		return cmp.Compare(b.CheckpointID, a.CheckpointID)
+	}
+	return when(b.Taken).Compare(when(a.Taken))
+}
+
+func when(t Taken) time.Time {
+	if t.Time == nil {
+		return time.Time{}
+	}
+	return *t.Time
+}
+
+func parent(uri string) string {
+	trimmed := strings.TrimRight(uri, "/")
+	if at := strings.LastIndexByte(trimmed, '/'); at >= 0 {
+		return trimmed[:at]
+	}
+	return ""
+}
+
+// Validate answers whether a restore from uri would be accepted, with the
+// nearest accepted points of the job's places. It returns an error only when
+// nothing could be said: the point is not there, or neither it nor the cluster
+// could be read. What could not be read beside a verdict is in faults.
+func (i *Inspector) Validate(ctx context.Context, job Job, uri string) (v RestoreValidation, faults []error, err error) {
+	var (
+		wg        sync.WaitGroup
+		ev        reading
+		point     RecoveryPoint
+		pointErr  error
+		others    []RecoveryPoint
+		othersErr error
+	)
+	wg.Go(func() { ev = i.gather(ctx, job) })
+	wg.Go(func() { point, pointErr = i.points.Point(ctx, uri) })
+	wg.Go(func() { others, othersErr = i.list(ctx, job.RecoveryPoints) })
+	wg.Wait()
+
+	q := ev.question(job, uri)
+	if pointErr != nil {
+		switch fault.KindOf(pointErr) {
+		case fault.Corrupt, fault.Unsupported:
+			faults = append(faults, pointErr)
+		case fault.Unreachable, fault.Denied:
+			if ev.dataErr != nil {
+				return v, nil, errors.Join(pointErr, ev.dataErr)
+			}
+			faults = append(faults, pointErr)
+		default: // not there, cancelled, a bug: nothing to judge
+			return v, nil, pointErr
+		}
+		if len(point.Checks) == 0 {
+			q.PointErr = pointErr
+			v = ValidateRestore(q)
+		} else {
+			v = ev.judge(job, point)
+		}
+	} else {
+		v = ev.judge(job, point)
+	}
+	faults = append(faults, nonNil(ev.dataErr, ev.partial, ev.controlErr, othersErr)...)
+	if pointErr == nil {
+		v.Older, v.Newer = nearest(summarize(job, others, ev), others, point)
+	}
+	return v, faults, nil
+}
+
+// ValidateMarkers is Validate for markers that came from a file of markers.
+func (i *Inspector) ValidateMarkers(ctx context.Context, job Job, source string, markers []Marker) (RestoreValidation, []error) {
+	ev := i.gather(ctx, job)
+	q := ev.question(job, source)
+	q.Markers, q.MarkersOnly = markers, true
+	return ValidateRestore(q), nonNil(ev.dataErr, ev.partial, ev.controlErr)
+}
+
+func nonNil(errs ...error) []error {
+	return slices.DeleteFunc(errs, func(err error) bool { return err == nil })
+}
+
+// Control reads the job's control topic and judges it. With expect set the data
+// topic is not asked for. A blank name, or that of the data topic, is a problem
+// in the answer; a topic that can't be read is an error.
+func (i *Inspector) Control(ctx context.Context, job Job, expect *History) (CleanupBoundary, error) {
+	if job.ControlTopic == nil {
+		return CleanupBoundary{}, fault.New(fault.Config, "read control topic", "no control topic is configured").
+			WithHint("give --control-topic NAME or set action-state.control-topic of the job in the profile")
+	}
+	if !readsControl(job) {
+		return unusableControl(job), nil
+	}
+	if i.log == nil {
+		return CleanupBoundary{}, noBrokers("the control topic")
+	}
+	if expect != nil {
+		control, err := i.log.ControlTopic(ctx, *job.ControlTopic)
+		if err != nil {
+			return CleanupBoundary{}, err
+		}
+		return JudgeControl(control, *expect), nil
+	}
+	ev := i.gather(ctx, job)
+	if err := cmp.Or(ev.controlErr, ev.dataErr); err != nil {
+		return CleanupBoundary{}, err
+	}
+	return JudgeControl(ev.control, ev.history(job)), nil
+}
+
+func unusableControl(job Job) CleanupBoundary {
+	problem := Problem{
+		Code:    "control-topic-same-as-data",
+		Message: "the control topic is " + quote(*job.ControlTopic) + ", the data topic itself: a job refuses that before it reads anything",
+	}
+	if isBlank(*job.ControlTopic) {
+		problem = Problem{Code: "control-topic-blank", Message: "the control topic is configured and its name is blank: a job refuses that before it reads anything"}
+	}
+	return CleanupBoundary{
+		Topic: job.Topic, ControlTopic: *job.ControlTopic, Offsets: Offsets{}, Operations: []Operation{}, Problem: &problem,
+		ApplyReader: ReaderVerdict{Verdict: Rejected, Offsets: Offsets{}, Problem: &problem}, Notes: []string{},
+	}
+}
