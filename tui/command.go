@@ -18,9 +18,14 @@ type Cmd []task
 type task struct {
 	request func(*Shell, *page) tea.Cmd
 
-	slot   string
+	slot  string
+	begin func() job // called each time the task is started
+}
+
+// job is a read that runs once.
+type job struct {
 	read   func(context.Context) Msg
-	follow func(context.Context) (Msg, bool) // progress of read; false at its end
+	report func(context.Context) (Msg, bool) // waits for progress; false at the end; may be nil
 }
 
 // Batch puts commands together.
@@ -52,9 +57,11 @@ type Progress[P any] struct {
 // screen, one for each thing that it shows. A read that panics ends with a fault
 // of kind Bug; the console goes on.
 func Load[T any](slot string, read func(context.Context) (T, error)) Cmd {
-	return Cmd{{slot: slot, read: func(ctx context.Context) Msg {
-		value, err := guarded(func() (T, error) { return read(ctx) })
-		return Loaded[T]{Slot: slot, Value: value, Err: err}
+	return Cmd{{slot: slot, begin: func() job {
+		return job{read: func(ctx context.Context) Msg {
+			value, err := guarded(func() (T, error) { return read(ctx) })
+			return Loaded[T]{Slot: slot, Value: value, Err: err}
+		}}
 	}}}
 }
 
@@ -63,19 +70,20 @@ func Load[T any](slot string, read func(context.Context) (T, error)) Cmd {
 // console can't show in time are replaced by newer ones, so a report says how
 // much there is by now, not what was added. None comes after the Loaded.
 func Follow[T, P any](slot string, read func(ctx context.Context, report func(P)) (T, error)) Cmd {
-	latest := newMailbox[P]()
-	return Cmd{{
-		slot: slot,
-		read: func(ctx context.Context) Msg {
-			defer latest.close()
-			value, err := guarded(func() (T, error) { return read(ctx, latest.put) })
-			return Loaded[T]{Slot: slot, Value: value, Err: err}
-		},
-		follow: func(ctx context.Context) (Msg, bool) {
-			value, ok := latest.take(ctx)
-			return Progress[P]{Slot: slot, Value: value}, ok
-		},
-	}}
+	return Cmd{{slot: slot, begin: func() job {
+		latest := newMailbox[P]()
+		return job{
+			read: func(ctx context.Context) Msg {
+				defer latest.close()
+				value, err := guarded(func() (T, error) { return read(ctx, latest.put) })
+				return Loaded[T]{Slot: slot, Value: value, Err: err}
+			},
+			report: func(ctx context.Context) (Msg, bool) {
+				value, ok := latest.take(ctx)
+				return Progress[P]{Slot: slot, Value: value}, ok
+			},
+		}
+	}}}
 }
 
 // guarded runs a read and turns a panic into a fault that says where it was.

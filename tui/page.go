@@ -47,17 +47,18 @@ func (p *page) start(generation int, t task) tea.Cmd {
 	ctx, cancel := context.WithCancel(p.ctx)
 	p.reading[t.slot] = reading{generation, cancel}
 	address := answer{page: p.id, slot: t.slot, generation: generation}
+	job := t.begin()
 	read := func() tea.Msg {
 		a := address
-		a.msg = t.read(ctx)
+		a.msg = job.read(ctx)
 		return a
 	}
-	if t.follow == nil {
+	if job.report == nil {
 		return read
 	}
 	var report tea.Cmd
 	report = func() tea.Msg {
-		msg, ok := t.follow(ctx)
+		msg, ok := job.report(ctx)
 		if !ok {
 			return over{}
 		}

@@ -144,6 +144,9 @@ func (s *Shell) pop() {
 	p.close()
 	s.pages = s.pages[:len(s.pages)-1]
 	s.left = p
+	if _, ok := p.screen.(*help); ok {
+		s.left = nil // help is no place to go back to
+	}
 	s.message = message{}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	tea "github.com/charmbracelet/bubbletea"
 	"github.com/charmbracelet/x/ansi"
 	"github.com/muesli/termenv"
 	"pgregory.net/rapid"
@@ -351,6 +352,26 @@ func BenchmarkKeyAndView(b *testing.B) {
 			for i := 0; b.Loop(); i++ {
 				press(table, keys[i%len(keys)])
 				table.View(size)
+			}
+		})
+	}
+}
+
+// BenchmarkKeyToFrame is what an operator waits for: one key through the shell
+// to the whole frame.
+func BenchmarkKeyToFrame(b *testing.B) {
+	colored := theme.New(theme.Options{Palette: theme.Dark, Colors: termenv.ANSI256})
+	for _, n := range []int{10, 1_000_000} {
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
+			asked := 0
+			table := vtable.New(colored, callColumns, calls{n, &asked})
+			shell := tui.NewShell(b.Context(), tui.Options{Theme: colored}, screen{table})
+			defer shell.Close()
+			shell.Update(tea.WindowSizeMsg{Width: 200, Height: 60})
+			keys := []tea.KeyType{tea.KeyEnd, tea.KeyUp, tea.KeyPgUp, tea.KeyDown}
+			for i := 0; b.Loop(); i++ {
+				shell.Update(tea.KeyMsg{Type: keys[i%len(keys)]})
+				shell.View()
 			}
 		})
 	}
