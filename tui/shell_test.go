@@ -195,7 +195,7 @@ func TestMovingBetweenScreens(t *testing.T) {
 	d := tuitest.New(t, orders(), &page{name: "Jobs", keys: opens(job)}, 80, 24)
 	path := func(want string) {
 		t.Helper()
-		if line := strings.Split(d.Frame(), "\n")[1]; !strings.HasPrefix(line, " "+want+" ") {
+		if line := strings.Split(d.Frame(), "\n")[1]; !strings.HasPrefix(line+" ", " "+want+" ") {
 			t.Errorf("path %q, want %q", line, want)
 		}
 	}
