@@ -56,7 +56,7 @@ func (b *builder) resolve(s *flinkmeta.Stream) (r reference, err error) {
 		r.illegal = s.Path == "" || s.Path == "." || s.Path == ".." || strings.ContainsAny(s.Path, "/\\\x00")
 		return r, nil
 	}
-	recorded, err := parseLocation(s.Path)
+	recorded, err := recordedLocation(s.Path)
 	if err != nil {
 		return reference{uri: s.Path}, err
 	}
@@ -235,7 +235,7 @@ func (b *builder) judge(r *reference, found map[string]int, unchecked map[string
 		missing()
 		tell("F5", inspect.SeverityError, hintDamaged, "relative path %s leaves the snapshot's folder (%s)", quote(r.name), r.owner())
 	case r.at.path == "": // a path that can't be understood
-		skip("the recorded path is not one that can be read")
+		skip(safetext.Error(r.err).String())
 	case !r.reached:
 		skip(safetext.Of(r.at.scheme).String() + ": is not reachable from this machine")
 	case errors.Is(r.err, fs.ErrNotExist) && r.noRoot:

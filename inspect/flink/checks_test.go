@@ -130,6 +130,12 @@ func TestEachCheckSpeaks(t *testing.T) {
 		"other scheme": {"F6", "s3: is not reachable", inspect.SeverityWarning, "", func(md *flinkmeta.Metadata) {
 			agentOf(md).Subtasks[0].RawOperator = &flinkmeta.OperatorState{Stream: &flinkmeta.Stream{Kind: flinkmeta.FileStream, Path: "s3://b/k", Size: 3}}
 		}},
+		"recorded path that starts nowhere": {"F6", `the recorded path "data/x" is relative`, inspect.SeverityWarning, "", func(md *flinkmeta.Metadata) {
+			agentOf(md).Subtasks[0].RawOperator = &flinkmeta.OperatorState{Stream: &flinkmeta.Stream{Kind: flinkmeta.FileStream, Path: "data/x", Size: 3}}
+		}},
+		"recorded path of another host": {"F6", "names the host otherhost", inspect.SeverityWarning, "", func(md *flinkmeta.Metadata) {
+			agentOf(md).Subtasks[0].RawOperator = &flinkmeta.OperatorState{Stream: &flinkmeta.Stream{Kind: flinkmeta.FileStream, Path: "file://otherhost/x", Size: 3}}
+		}},
 		"relative path that climbs": {"F5", `"../../etc/passwd" leaves`, inspect.SeverityError, "", func(md *flinkmeta.Metadata) {
 			agentOf(md).Subtasks[0].RawOperator = &flinkmeta.OperatorState{Stream: &flinkmeta.Stream{Kind: flinkmeta.RelativeStream, Path: "../../etc/passwd", Size: 3}}
 		}},

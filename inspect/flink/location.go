@@ -62,6 +62,21 @@ func parseLocation(uri string) (location, error) {
 	return l, nil
 }
 
+// recordedLocation reads a path that metadata holds. One that leads nowhere on
+// this machine, such as a relative one, is Unsupported: nothing can be said about
+// the file.
+func recordedLocation(recorded string) (location, error) {
+	_, _, hasScheme := cutScheme(recorded)
+	if !hasScheme && !strings.HasPrefix(recorded, "/") {
+		return location{}, fault.New(fault.Unsupported, "read recovery point", "the recorded path %s is relative: where it starts is not known", quote(recorded))
+	}
+	l, err := parseLocation(recorded)
+	if err != nil {
+		return location{}, fault.New(fault.Unsupported, "read recovery point", "the recorded path can't be followed from here: %s", safetext.Error(err))
+	}
+	return l, nil
+}
+
 // cutScheme splits "scheme:rest".
 func cutScheme(uri string) (scheme, rest string, ok bool) {
 	scheme, rest, ok = strings.Cut(uri, ":")

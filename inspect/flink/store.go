@@ -106,7 +106,9 @@ func accessFault(err error, l location, uri string) *fault.Fault {
 	var f *fault.Fault
 	switch {
 	case errors.As(err, &f):
-		return f
+		if len(f.Refs) > 0 {
+			return f
+		}
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		f = fault.Wrap(fault.KindOf(err), "read recovery point", err, "reading %s was stopped", l.show())
 	case errors.Is(err, fs.ErrNotExist):

@@ -29,7 +29,7 @@ func (b *builder) stream(ctx context.Context, s *flinkmeta.Stream) ([]byte, erro
 	r, err := b.resolve(s)
 	switch {
 	case err != nil:
-		return nil, err
+		return nil, accessFault(err, r.recorded, b.from.uri)
 	case r.illegal:
 		return nil, fault.New(fault.Corrupt, "read operator state", "relative path %s leaves the snapshot's folder", quote(r.name))
 	}
