@@ -38,7 +38,7 @@ func (Local) List(ctx context.Context, path string, limit int) ([]Entry, bool, e
 	if err != nil {
 		return nil, false, absent(err)
 	}
-	defer dir.Close()
+	defer func() { _ = dir.Close() }() // nothing was written
 	var entries []Entry
 	for {
 		batch, err := dir.ReadDir(1024)
@@ -79,7 +79,7 @@ func (Local) Read(ctx context.Context, path string, offset, size int64) ([]byte,
 	if err != nil {
 		return nil, absent(err)
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }() // nothing was written
 	info, err := file.Stat()
 	switch {
 	case err != nil:

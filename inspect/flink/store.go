@@ -113,7 +113,7 @@ func accessFault(err error, l location, uri string) *fault.Fault {
 		f = fault.Wrap(fault.KindOf(err), "read recovery point", err, "reading %s was stopped", l.show())
 	case errors.Is(err, fs.ErrNotExist):
 		f = fault.New(fault.NotFound, "read recovery point", "no such file or directory: %s", l.show()).
-			WithHint("check the path; list what is there with inspect points; files recorded under another name need --map FROM=TO")
+			WithHint("check the path; list what is there with recoverctl inspect points; files recorded under another name need --map FROM=TO")
 	case errors.Is(err, fs.ErrPermission):
 		f = fault.New(fault.Denied, "read recovery point", "%s may not be read by this user", l.show()).
 			WithHint("run as a user who may read it, or copy it; nothing is known about this recovery point")
