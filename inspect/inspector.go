@@ -102,6 +102,7 @@ func (ev reading) question(job Job, point string) RestoreQuestion {
 func (ev reading) judge(job Job, point RecoveryPoint) RestoreValidation {
 	q := ev.question(job, point.URI)
 	q.Markers, q.PointChecks = point.Markers, point.Checks
+	q.PointErr = point.Err
 	q.MetadataVersion, q.CheckpointID, q.Files = point.MetadataVersion, point.CheckpointID, point.Files
 	return ValidateRestore(q)
 }

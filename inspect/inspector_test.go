@@ -169,6 +169,8 @@ func TestFindings(t *testing.T) {
 	leaderless.Partitions[1].Leader, leaderless.Partitions[1].Err = -1, errors.New("no leader")
 	gone := fault.New(fault.Unreachable, "connect", "no broker answers")
 
+	closed := inspect.RecoveryPoint{URI: "file:/ckpt/4f3c/chk-46", CheckpointID: -1, Merged: inspect.Merged{Kind: inspect.MergedInvalid}, Err: fault.New(fault.Denied, "read", "no permission")}
+
 	tests := map[string]struct {
 		points []inspect.RecoveryPoint
 		place  error
@@ -188,6 +190,7 @@ func TestFindings(t *testing.T) {
 		"a place can't be listed":                {place: fault.New(fault.Denied, "list", "no permission"), log: broker{data: fine, control: applied}, want: "error:place-unreadable"},
 		"the newest one is damaged":              {points: append([]inspect.RecoveryPoint{damaged}, good...), log: broker{data: fine, control: applied}, want: "warning:newest-point-not-accepted warning:points-damaged"},
 		"a pinned one is refused":                {points: append(good[:1:1], point(12, time.Hour, inspect.Offsets{0: 1, 1: 1})), pinned: "file:/ckpt/4f3c/chk-12", log: broker{data: fine, control: applied}, want: "error:pinned-point-rejected"},
+		"one can't be read, and may be the last": {points: []inspect.RecoveryPoint{closed, point(12, time.Hour, inspect.Offsets{0: 1, 1: 1})}, log: broker{data: fine, control: applied}, want: "error:no-accepted-point"},
 		"none is accepted":                       {points: []inspect.RecoveryPoint{point(12, time.Hour, inspect.Offsets{0: 1, 1: 1})}, log: broker{data: fine, control: applied}, want: "error:no-accepted-point"},
 		"the boundary lies beyond the end":       {points: good, log: broker{data: data(inspect.LogRange{End: 100}, inspect.LogRange{Start: 250, End: 300}), control: applied}, want: "error:boundary-beyond-log-end error:no-accepted-point"},
 	}
@@ -212,6 +215,31 @@ func TestFindings(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A point that is there and can't be read is unknown: neither absent nor a fresh
+// start.
+func TestUnreadablePointIsUnknown(t *testing.T) {
+	closed := inspect.RecoveryPoint{URI: "file:/ckpt/4f3c/chk-46", CheckpointID: -1, Merged: inspect.Merged{Kind: inspect.MergedInvalid}, Err: fault.New(fault.Denied, "read", "no permission to read it")}
+	store := shelf{places: map[string][]inspect.RecoveryPoint{"ckpt": {closed}}}
+	for name, control := range map[string]*string{"with a control topic": agentJob().ControlTopic, "without": nil} {
+		t.Run(name, func(t *testing.T) {
+			job := agentJob()
+			job.ControlTopic = control
+			log := broker{data: data(inspect.LogRange{Start: 150, End: 200}), control: controlTopicOf(inspect.Offsets{0: 150})}
+			list, err := inspect.New(store, log, clock.NewFake(now)).Points(context.Background(), job, "")
+			if err != nil || len(list.Points) != 1 || list.Points[0].Verdict != inspect.Unknown {
+				t.Fatalf("%+v, %v; want one unknown point", list.Points, err)
+			}
+			if got := strings.Join(list.Points[0].Unchecked, " "); !strings.Contains(got, "metadata") {
+				t.Errorf("unchecked %q", got)
+			}
+		})
+	}
+}
+
+func controlTopicOf(offsets inspect.Offsets) inspect.ControlTopic {
+	return control(operation(0, "a", inspect.StatusCommitted, offsets), operation(1, "a", inspect.StatusApplied, offsets))
 }
 
 // What could not be read never hides what could, and never turns into a milder

@@ -2,7 +2,6 @@ package inspect
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/recoverctl/recoverctl/internal/safetext"
 )
@@ -64,12 +63,24 @@ func mergeProblem(markers []Marker) *Problem {
 			return problem("markers-name-different-topics", nil, "%s names topic %s with id %s, %s names topic %s with id %s",
 				nameOf(first), quote(*first.Topic), safetext.Of(*first.TopicID), nameOf(m), quote(*m.Topic), safetext.Of(*m.TopicID))
 		}
-		if a, b := first.Offsets.Partitions(), m.Offsets.Partitions(); !slices.Equal(a, b) {
+		if !samePartitions(first.Offsets, m.Offsets) {
 			return problem("markers-have-different-partition-sets", nil, "%s has the partitions %s, %s has %s",
-				nameOf(first), partitionWords(a), nameOf(m), partitionWords(b))
+				nameOf(first), partitionWords(first.Offsets.Partitions()), nameOf(m), partitionWords(m.Offsets.Partitions()))
 		}
 	}
 	return nil
+}
+
+func samePartitions(a, b Offsets) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for p := range a {
+		if _, ok := b[p]; !ok {
+			return false
+		}
+	}
+	return true
 }
 
 // markerProblem judges one marker by itself. The values of a versioned marker
@@ -136,13 +147,12 @@ func negativeMap(m Marker) *Problem {
 	if m.Kind != MarkerLegacy {
 		return nil
 	}
-	for _, p := range m.Offsets.Partitions() {
-		if p < 0 || m.Offsets[p] < 0 {
-			return problem("legacy-marker-negative", Named{"partition": p, "requested": m.Offsets[p]},
-				"%s has the offset %s for partition %d; neither may be negative", nameOf(m), group(m.Offsets[p]), p)
-		}
+	p, found := firstNegative(m.Offsets)
+	if !found {
+		return nil
 	}
-	return nil
+	return problem("legacy-marker-negative", Named{"partition": p, "requested": m.Offsets[p]},
+		"%s has the offset %s for partition %d; neither may be negative", nameOf(m), group(m.Offsets[p]), p)
 }
 
 func blankMarkerText(m Marker) *Problem {

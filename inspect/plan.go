@@ -133,16 +133,27 @@ func judgePlanValues(plan CleanupPlan) *Problem {
 // negativeEntry is the first partition or offset below zero, lowest partition
 // first.
 func negativeEntry(offsets Offsets, what string) *Problem {
-	for _, p := range offsets.Partitions() {
-		if p < 0 {
-			return problem("partition-negative", Named{"partition": p}, "%s names the partition %d; partitions begin at 0", what, p)
-		}
-		if offsets[p] < 0 {
-			return problem("offset-negative", Named{"partition": p, "requested": offsets[p]},
-				"%s has the offset %s for partition %d; offsets begin at 0", what, group(offsets[p]), p)
+	p, found := firstNegative(offsets)
+	switch {
+	case !found:
+		return nil
+	case p < 0:
+		return problem("partition-negative", Named{"partition": p}, "%s names the partition %d; partitions begin at 0", what, p)
+	default:
+		return problem("offset-negative", Named{"partition": p, "requested": offsets[p]},
+			"%s has the offset %s for partition %d; offsets begin at 0", what, group(offsets[p]), p)
+	}
+}
+
+// firstNegative is the lowest partition that is negative or has a negative
+// offset. It does not sort: markers of hundreds of subtasks are judged with it.
+func firstNegative(offsets Offsets) (lowest int32, found bool) {
+	for p, offset := range offsets {
+		if (p < 0 || offset < 0) && (!found || p < lowest) {
+			lowest, found = p, true
 		}
 	}
-	return nil
+	return lowest, found
 }
 
 func planOffsets(doc strictjson.Value) (Offsets, *Problem) {

@@ -60,6 +60,10 @@ type RecoveryPoint struct {
 	Merged          Merged     `json:"merged"`
 	Files           Files      `json:"files"`
 	Checks          []Check    `json:"checks"`
+
+	// Err is what kept the point from being read, in a list: it is there, and
+	// access was denied, its store did not answer, or its version is not known.
+	Err error `json:"-"`
 }
 
 // Operator is one operator of the snapshot. Name and UID are empty where the

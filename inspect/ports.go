@@ -10,8 +10,9 @@ type PointStore interface {
 	Point(ctx context.Context, uri string) (RecoveryPoint, error)
 
 	// Points reads every recovery point at or under uri, newest first. Damaged
-	// ones are in the list with their failing checks. The error says what could
-	// not be listed or read, beside the points that could; errors.Join of several.
+	// ones are in the list with their failing checks, and those that can't be read
+	// from here with their Err. The error says all that could not be listed or
+	// read, beside the points that could; errors.Join of several.
 	Points(ctx context.Context, uri string) ([]RecoveryPoint, error)
 }
 

@@ -141,11 +141,12 @@ func (r *restore) pointRules() {
 		return
 	}
 	var bad, lost []Reason
-	hidden, unreachable := false, ""
+	var unreachable []string
+	hidden := false
 	for _, c := range r.q.PointChecks {
 		switch {
 		case c.ID == "F6":
-			unreachable = c.Message
+			unreachable = append(unreachable, safetext.Of(c.Message).String())
 		case c.Severity != SeverityError || judgesMarkers(c):
 		case isFileCheck(c):
 			lost = append(lost, Reason{*problem(files, Named{"check": c.ID}, "%s", safetext.Of(c.Message))})
@@ -179,8 +180,8 @@ func (r *restore) pointRules() {
 		r.book.fail(files, filesTitle, evidence(lost), bounded(lost)...)
 	case r.q.PointErr != nil:
 		r.book.skip(files, filesTitle, unread("the recovery point", r.q.PointErr))
-	case unreachable != "":
-		r.book.leave(files, filesTitle, safetext.Of(unreachable).String())
+	case len(unreachable) > 0:
+		r.book.leave(files, filesTitle, strings.Join(unreachable, "; "))
 	default:
 		r.book.pass(files, filesTitle, "%s", r.q.fileFacts())
 	}

@@ -447,8 +447,13 @@ func TestMarkersThatCannotBeReached(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 	points, err := store.Points(context.Background(), dir)
-	if len(points) != 0 || fault.KindOf(err) != fault.Unsupported {
-		t.Errorf("%d points listed, %v", len(points), err)
+	if len(points) == 0 || fault.KindOf(err) != fault.Unsupported {
+		t.Fatalf("%d points listed, %v", len(points), err)
+	}
+	for _, p := range points {
+		if fault.KindOf(p.Err) != fault.Unsupported {
+			t.Errorf("%s is listed with %v", p.URI, p.Err)
+		}
 	}
 }
 

@@ -130,6 +130,7 @@ type finder struct {
 	seen    map[string]bool // folders by their canonical names: links may lead in circles
 	folders int
 	found   []candidate
+	refused []inspect.RecoveryPoint // there by their folder's name, and not to be looked into
 	errs    []error
 	full    bool
 }
@@ -148,7 +149,7 @@ func (f *finder) visit(ctx context.Context, uri string, dir location, entry Entr
 	}
 	canonical, err := f.system.Canonical(ctx, dir.name())
 	if err != nil {
-		f.note(err, dir, uri)
+		f.refuse(err, dir, uri)
 		return
 	}
 	if f.seen[canonical] {
@@ -158,7 +159,7 @@ func (f *finder) visit(ctx context.Context, uri string, dir location, entry Entr
 	c, err := f.store.candidate(ctx, f.system, uri, dir, entry)
 	switch {
 	case err != nil:
-		f.note(err, dir, uri)
+		f.refuse(err, dir, uri)
 	case c.complete, c.isSnapshotFolder(), c.writing != "":
 		f.found = append(f.found, c)
 	case depth < maxDepth:
@@ -183,6 +184,18 @@ func (f *finder) children(ctx context.Context, uri string, dir location, depth i
 			f.visit(ctx, childURI(uri, e.Name), dir.join(e.Name), e, depth+1)
 		}
 	}
+}
+
+// refuse keeps a folder that can't be looked into: a recovery point where its
+// name is one that Flink gives, so that nobody takes it for absent.
+func (f *finder) refuse(err error, dir location, uri string) {
+	f.note(err, dir, uri)
+	if f.full || !isSnapshotName(dir.base()) {
+		return
+	}
+	p := unread(uri, string(candidate{dir: dir}.kind()))
+	p.Err = accessFault(err, dir, uri)
+	f.refused = append(f.refused, p)
 }
 
 // note keeps an error, of a cancelled context only once.

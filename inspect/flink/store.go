@@ -169,18 +169,25 @@ func (s *Store) Points(ctx context.Context, uri string) ([]inspect.RecoveryPoint
 	f.visit(ctx, uri, t.at, t.entry, 0)
 	points, errs := s.loadAll(ctx, f.found)
 	points, err = listed(points, errs)
-	return points, errors.Join(append(f.errs, err)...)
+	return append(points, f.refused...), errors.Join(append(f.errs, err)...)
 }
 
-// listed keeps the points that were read, damaged ones among them, and joins
-// the errors of the others.
+// listed keeps the points that were read, damaged ones among them, and those
+// that are there and can't be read from here, with what kept them from it. A
+// point that was deleted while it was read is in no list. The errors are those
+// of all points that are not damage.
 func listed(points []inspect.RecoveryPoint, errs []error) ([]inspect.RecoveryPoint, error) {
 	kept := make([]inspect.RecoveryPoint, 0, len(points))
 	var failed []error
 	for i, p := range points {
-		if errs[i] == nil || fault.KindOf(errs[i]) == fault.Corrupt {
+		switch kind := fault.KindOf(errs[i]); {
+		case errs[i] == nil, kind == fault.Corrupt:
 			kept = append(kept, p)
-		} else {
+		case kind == fault.Denied, kind == fault.Unreachable, kind == fault.Unsupported:
+			p.Err = errs[i]
+			kept = append(kept, p)
+			failed = append(failed, errs[i])
+		default:
 			failed = append(failed, errs[i])
 		}
 	}
