@@ -20,6 +20,12 @@ const opConnect = "connect to Kafka"
 // apart. The request timeout bounds all attempts together.
 const requestRetries = 5
 
+// metadataAge is how old kadm's answer about a topic may be, at most: franz-go
+// would keep it for 5 s, in which a topic can be deleted and made anew under
+// another id. It is the least that franz-go takes. Readers keep the default,
+// because for them it is also the pause between attempts.
+const metadataAge = 10 * time.Millisecond
+
 // Conn is an open connection to one cluster. It is safe for concurrent use.
 type Conn struct {
 	config    Config
@@ -76,7 +82,7 @@ func Open(ctx context.Context, config Config, opts ...Option) (*Conn, error) {
 	if err := c.reach(ctx); err != nil {
 		return nil, err
 	}
-	if c.client, err = c.NewClient(); err != nil {
+	if c.client, err = c.NewClient(kgo.MetadataMinAge(metadataAge)); err != nil {
 		return nil, err
 	}
 	c.admin = kadm.NewClient(c.client)
@@ -112,6 +118,7 @@ func (c *Conn) NewClient(extra ...kgo.Opt) (*kgo.Client, error) {
 		kgo.RetryTimeout(c.config.RequestTimeout),
 		kgo.RequestRetries(requestRetries),
 		kgo.DisableClientMetrics(),
+		kgo.MaxDecompressBatchBytes(maxDecompressed),
 	}
 	if c.mechanism != nil {
 		opts = append(opts, kgo.SASL(c.mechanism))
@@ -123,12 +130,12 @@ func (c *Conn) NewClient(extra ...kgo.Opt) (*kgo.Client, error) {
 	return client, nil
 }
 
-// Ping asks the cluster for its brokers, login included. An error is a fault
-// that says what stands in the way.
+// Ping makes sure that a broker answers now, login included. An error is a
+// fault that says what stands in the way.
 func (c *Conn) Ping(ctx context.Context) error {
 	limited, cancel := context.WithTimeout(ctx, c.config.RequestTimeout)
 	defer cancel()
-	_, err := c.admin.BrokerMetadata(limited)
+	err := c.client.Ping(limited)
 	switch {
 	case err == nil:
 		return nil
@@ -175,26 +182,31 @@ func (c *Conn) probeAll(ctx context.Context, mechanism string) (findings []findi
 }
 
 // diagnose explains a request that failed although a broker could be reached.
-// A broker that ends the connection without a word is asked whether it wanted
-// a login.
+// A broker that ends the connection without a word is asked again: without a
+// login, whether it wanted one; with one, whether it still takes the mechanism,
+// so that it was the login that it did not like.
 func (c *Conn) diagnose(ctx context.Context, err error) error {
 	switch r := reasonOf(err); r {
 	case reasonClosed:
+		mechanism, meaning := noMechanism, reasonLoginNeeded
 		if c.mechanism != nil {
-			break
+			mechanism, meaning = c.mechanism.Name(), reasonNone
 		}
-		for _, f := range first(c.probeAll(ctx, noMechanism)) {
-			if f.reason == reasonLoginNeeded {
-				return c.sentence([]finding{f})
+		findings, _ := c.probeAll(ctx, mechanism)
+		for _, f := range findings {
+			if f.reason != meaning {
+				continue
 			}
+			if f.reason == reasonNone {
+				f.reason, f.err = reasonLoginClosed, err
+			}
+			return c.sentence([]finding{f})
 		}
 	case reasonCredentials, reasonMechanism, reasonNoLogin, reasonCertNeeded, reasonCertRefused:
 		return c.sentence([]finding{{broker: c.config.Brokers[0], reason: r, err: err}})
 	}
 	return c.Explain(err, DescribeCluster)
 }
-
-func first[A, B any](a A, _ B) A { return a }
 
 func (c *Conn) configuredMechanism() string {
 	if c.mechanism == nil {

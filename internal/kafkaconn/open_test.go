@@ -315,3 +315,11 @@ func dropped(ctx context.Context, network, _ string) (net.Conn, error) {
 func refuse(_ context.Context, network, _ string) (net.Conn, error) {
 	return nil, &net.OpError{Op: "dial", Net: network, Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}
 }
+
+// droppedDocumentationNet is a network that swallows what goes to 192.0.2.0/24.
+func droppedDocumentationNet(ctx context.Context, network, addr string) (net.Conn, error) {
+	if strings.HasPrefix(addr, "192.0.2.") {
+		return dropped(ctx, network, addr)
+	}
+	return (&net.Dialer{}).DialContext(ctx, network, addr)
+}

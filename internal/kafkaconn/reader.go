@@ -130,6 +130,9 @@ func (r *Reader) fetchError(fetches kgo.Fetches) error {
 			continue
 		}
 		ref := Partition(e.Topic, e.Partition)
+		if e.Partition < 0 { // an error of the topic as a whole
+			ref = Topic(e.Topic)
+		}
 		f := r.conn.Explain(e.Err, ReadRecords, ref)
 		if f.Kind != fault.Unreachable || r.lasts(ref, time.Now()) {
 			return f

@@ -42,6 +42,7 @@ const (
 	reasonNoLogin                       // a login was tried, the listener has none
 	reasonLoginNeeded                   // the listener wants a login
 	reasonMechanism                     // the listener does not have the mechanism
+	reasonLoginClosed                   // the listener closed the connection during the login
 	reasonCredentials                   // wrong user or password
 )
 

@@ -24,13 +24,19 @@ func (c *Conn) sentence(findings []finding) error {
 		message += " (of the others, " + strings.Join(others, ", ") + ")"
 	}
 	out := fault.New(kind, opConnect, "%s", message).WithHint("%s", hint)
-	if best.err != nil {
+	if best.err != nil && !saysItAll(best.reason) {
 		out.Err = plainCause(best.err)
 	}
 	for _, f := range findings {
 		out = out.WithRef("broker " + safetext.Of(f.broker).String())
 	}
 	return out
+}
+
+// saysItAll reports whether a reason was found by asking the broker in another
+// way, so that the first error explains nothing.
+func saysItAll(r reason) bool {
+	return r == reasonTLS || r == reasonPlaintext || r == reasonLoginNeeded
 }
 
 // explainReason is the sentence for one broker: what happened, what to change,
@@ -103,6 +109,9 @@ func (c *Conn) refusalSentence(broker string, f finding) (message, hint string, 
 	case reasonMechanism:
 		return fmt.Sprintf("%s does not offer the mechanism %s%s", broker, c.configuredMechanism(), offers(f.mechanisms)),
 			"set kafka.sasl.mechanism to one that the listener offers", fault.Config
+	case reasonLoginClosed:
+		return broker + " closed the connection during the login of user " + safetext.Of(c.config.SASL.Username).String(),
+			"check kafka.sasl.username and kafka.sasl.password: some listeners answer a wrong password so", fault.Denied
 	case reasonCredentials:
 		return broker + " refused the login of user " + safetext.Of(c.config.SASL.Username).String(),
 			"check kafka.sasl.username and kafka.sasl.password, and that the user exists for " + c.configuredMechanism(), fault.Denied
@@ -155,7 +164,7 @@ func short(r reason) string {
 		return "failed in TLS"
 	case reasonCertNeeded, reasonCertRefused:
 		return "did not accept the client's certificate"
-	case reasonNoLogin, reasonLoginNeeded, reasonMechanism, reasonCredentials:
+	case reasonNoLogin, reasonLoginNeeded, reasonMechanism, reasonLoginClosed, reasonCredentials:
 		return "did not accept the login"
 	default:
 		return "failed"
