@@ -101,8 +101,10 @@ func (ev reading) question(job Job, point string) RestoreQuestion {
 
 func (ev reading) judge(job Job, point RecoveryPoint) RestoreValidation {
 	q := ev.question(job, point.URI)
-	q.Markers, q.PointChecks = point.Markers, point.Checks
-	q.PointErr = point.Err
+	q.Markers, q.PointErr = point.Markers, point.Err
+	if point.Err == nil {
+		q.PointChecks = point.Checks // of a point that this program can't read they say nothing about what Flink can
+	}
 	q.MetadataVersion, q.CheckpointID, q.Files = point.MetadataVersion, point.CheckpointID, point.Files
 	return ValidateRestore(q)
 }
@@ -221,28 +223,24 @@ func (i *Inspector) Validate(ctx context.Context, job Job, uri string) (v Restor
 	wg.Go(func() { others, othersErr = i.list(ctx, job.RecoveryPoints) })
 	wg.Wait()
 
-	q := ev.question(job, uri)
 	if pointErr != nil {
 		switch fault.KindOf(pointErr) {
-		case fault.Corrupt, fault.Unsupported:
-			faults = append(faults, pointErr)
-		case fault.Unreachable, fault.Denied:
-			if ev.dataErr != nil {
-				return v, nil, errors.Join(pointErr, ev.dataErr)
+		case fault.Corrupt:
+			if point.WorstCheck() != SeverityError {
+				point.Err = pointErr // damage that no check names must not pass for a sound point
 			}
-			faults = append(faults, pointErr)
+		case fault.Unsupported, fault.Unreachable, fault.Denied:
+			if ev.dataErr != nil {
+				return v, nil, errors.Join(ev.dataErr, pointErr)
+			}
+			point.Err = pointErr
 		default: // not there, cancelled, a bug: nothing to judge
 			return v, nil, pointErr
 		}
-		if len(point.Checks) == 0 {
-			q.PointErr = pointErr
-			v = ValidateRestore(q)
-		} else {
-			v = ev.judge(job, point)
-		}
-	} else {
-		v = ev.judge(job, point)
+		faults = append(faults, pointErr)
+		point.URI = uri
 	}
+	v = ev.judge(job, point)
 	faults = append(faults, nonNil(ev.dataErr, ev.partial, ev.controlErr, othersErr)...)
 	if pointErr == nil {
 		v.Older, v.Newer = nearest(summarize(job, others, ev), others, point)

@@ -248,6 +248,8 @@ func TestValidateSaysWhatItCould(t *testing.T) {
 	sound := point(44, time.Minute, inspect.Offsets{0: 180, 1: 260})
 	damaged := point(45, 0, nil)
 	damaged.Markers, damaged.Checks = nil, []inspect.Check{{ID: "M3", Severity: inspect.SeverityError, Message: "truncated at byte 100"}}
+	future := point(46, 0, nil)
+	future.Markers, future.Checks = nil, []inspect.Check{{ID: "M2", Severity: inspect.SeverityError, Message: "version 7 is not supported"}}
 	fine := broker{
 		data:    data(inspect.LogRange{Start: 150, End: 200}, inspect.LogRange{Start: 250, End: 300}),
 		control: control(operation(0, "a", inspect.StatusCommitted, inspect.Offsets{0: 150, 1: 250})),
@@ -266,12 +268,14 @@ func TestValidateSaysWhatItCould(t *testing.T) {
 		"the point is damaged":           {uri: damaged.URI, fails: map[string]error{damaged.URI: fault.New(fault.Corrupt, "read", "truncated")}, log: fine, verdict: inspect.Rejected},
 		"damaged, and no broker answers": {uri: damaged.URI, fails: map[string]error{damaged.URI: fault.New(fault.Corrupt, "read", "truncated")}, log: broker{dataErr: gone, controlErr: gone}, verdict: inspect.Rejected},
 		"the point's store denies it":    {uri: "s3://b/chk-1", fails: map[string]error{"s3://b/chk-1": denied}, log: fine, verdict: inspect.Unknown},
-		"neither can be read":            {uri: "s3://b/chk-1", fails: map[string]error{"s3://b/chk-1": denied}, log: broker{dataErr: gone, controlErr: gone}, kind: fault.Denied},
+		"a version that we don't know":   {uri: future.URI, fails: map[string]error{future.URI: fault.New(fault.Unsupported, "read", "metadata version 7")}, log: fine, verdict: inspect.Unknown},
+		"neither can be read":            {uri: "s3://b/chk-1", fails: map[string]error{"s3://b/chk-1": denied}, log: broker{dataErr: gone, controlErr: gone}, kind: fault.Unreachable},
+		"damage without a check":         {uri: sound.URI, fails: map[string]error{sound.URI: fault.New(fault.Corrupt, "read", "it shrank")}, log: fine, verdict: inspect.Rejected},
 		"there is nothing at the URI":    {uri: "file:/nowhere", log: fine, kind: fault.NotFound},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			store := shelf{places: map[string][]inspect.RecoveryPoint{"ckpt": {damaged, sound}}, fails: tt.fails}
+			store := shelf{places: map[string][]inspect.RecoveryPoint{"ckpt": {damaged, sound, future}}, fails: tt.fails}
 			v, _, err := inspect.New(store, tt.log, clock.NewFake(now)).Validate(context.Background(), agentJob(), tt.uri)
 			if tt.verdict == "" {
 				if err == nil || fault.KindOf(err) != tt.kind {
