@@ -1,0 +1,202 @@
+package kafka
+
+import (
+	"context"
+	"errors"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/recoverctl/recoverctl/internal/fault"
+	"github.com/recoverctl/recoverctl/internal/kafkaconn"
+)
+
+const (
+	readCommitted = 1 // isolation level, as requests write it
+
+	fetchBytes  = 1 << 20 // of one answer; a larger first batch comes whole
+	fetchWait   = 200     // ms that a leader may wait before it says that there is nothing
+	emptyProofs = 3       // answers without a batch, in a row, that prove that nothing is stored
+)
+
+// reader reads partition 0 of a topic through the fetch requests themselves. A
+// polling consumer would not do: it does not tell how far it has come when the
+// last offsets before the end hold nothing to return, be it because their
+// transaction was aborted, because they are a transaction's own markers or
+// because compaction took them. The batches say that: each states its last
+// offset, also when its records are gone.
+type reader struct {
+	store      *Store
+	topic      topic
+	end        int64
+	decompress kgo.Decompressor
+}
+
+func newReader(s *Store, t topic, end int64) *reader {
+	decompress, ok := s.conn.Client().OptValue(kgo.WithDecompressor).(kgo.Decompressor)
+	if !ok {
+		decompress = kgo.DefaultDecompressor()
+	}
+	return &reader{store: s, topic: t, end: end, decompress: decompress}
+}
+
+// answer is what a leader says to one fetch.
+type answer struct {
+	records []*kgo.Record
+	next    int64 // the offset after the last batch
+	bytes   int   // of batches
+	stable  int64 // the leader's last stable offset
+}
+
+// errNoAnswer is an answer that leaves the partition out, as a broker gives it
+// to a client that is over its quota.
+var errNoAnswer = errors.New("the broker put the request off: this client is over its quota")
+
+// advance reads on from position, which must be less than the end. It returns
+// the committed records of at least one batch and the offset to go on from,
+// which is greater than position, within the time limit of one step.
+func (r *reader) advance(ctx context.Context, position int64) ([]*kgo.Record, int64, error) {
+	ctx, cancel := r.store.step(ctx)
+	defer cancel()
+	empty := 0
+	for {
+		a, err := r.fetch(ctx, position)
+		switch {
+		case err != nil && !retriable(err):
+			return nil, 0, r.refused(err, position)
+		case err != nil:
+			empty = 0
+			if err := r.again(ctx, err, position); err != nil {
+				return nil, 0, err
+			}
+		case a.next > position:
+			return a.records, a.next, nil
+		case a.bytes > 0:
+			return nil, 0, r.undecodable(errors.New("the batch does not hold the records that it announces"), position)
+		case a.stable < r.end:
+			// A new leader may not have caught up with what the old one promised.
+			// If it never does, records that were acknowledged are lost.
+			empty = 0
+			lost := fault.New(fault.Drift, kafkaconn.ReadRecords.String(), "the last stable offset of topic %s went back from %d to %d while it was read", show(r.topic.name), r.end, a.stable).
+				WithHint("a leader may have been elected without all records; compare its replicas before anything is cleaned up").
+				WithRef(string(kafkaconn.Partition(r.topic.name, 0)))
+			if err := r.again(ctx, lost, position); err != nil {
+				return nil, 0, err
+			}
+		default:
+			// The leader looked from position on and had until the end of its wait to
+			// find a batch. Compaction can leave such a tail; being asked more than
+			// once keeps one odd answer from being an end.
+			if empty++; empty == emptyProofs {
+				return nil, r.end, nil
+			}
+		}
+	}
+}
+
+// fetch asks the leader once for batches from position on. Outside a fetch
+// session, and without a group: nothing on the cluster remembers the question.
+func (r *reader) fetch(ctx context.Context, position int64) (answer, error) {
+	req := kmsg.NewPtrFetchRequest()
+	req.IsolationLevel = readCommitted
+	req.MaxBytes, req.MinBytes, req.MaxWaitMillis = fetchBytes, 1, fetchWait
+	asked := kmsg.NewFetchRequestTopic()
+	asked.Topic, asked.TopicID = r.topic.name, r.topic.id // which one is sent depends on the version
+	part := kmsg.NewFetchRequestTopicPartition()
+	part.FetchOffset, part.PartitionMaxBytes = position, fetchBytes
+	asked.Partitions = []kmsg.FetchRequestTopicPartition{part}
+	req.Topics = []kmsg.FetchRequestTopic{asked}
+
+	leader := r.topic.partitions[0].Leader
+	if leader < 0 {
+		return answer{}, kerr.LeaderNotAvailable
+	}
+	kresp, err := r.store.conn.Client().Broker(int(leader)).RetriableRequest(ctx, req)
+	if err != nil {
+		return answer{}, err
+	}
+	resp := kresp.(*kmsg.FetchResponse)
+	if err := kerr.ErrorForCode(resp.ErrorCode); err != nil {
+		return answer{}, err
+	}
+	if len(resp.Topics) != 1 || len(resp.Topics[0].Partitions) != 1 {
+		return answer{}, errNoAnswer
+	}
+	rp := &resp.Topics[0].Partitions[0]
+	if err := kerr.ErrorForCode(rp.ErrorCode); err != nil {
+		return answer{}, err
+	}
+	return r.decode(rp, position)
+}
+
+// decode takes the committed records out of the batches of an answer. A batch is
+// taken whole or not at all: one that can't be decoded is an error, also after
+// others that could, and is never stepped over.
+func (r *reader) decode(rp *kmsg.FetchResponseTopicPartition, position int64) (answer, error) {
+	got, next := kgo.ProcessFetchPartition(kgo.ProcessFetchPartitionOpts{
+		Offset: position, IsolationLevel: kgo.ReadCommitted(), Topic: r.topic.name,
+	}, rp, r.decompress, nil)
+	if got.Err != nil {
+		return answer{}, r.undecodable(got.Err, position)
+	}
+	return answer{records: got.Records, next: next, bytes: len(rp.RecordBatches), stable: rp.LastStableOffset}, nil
+}
+
+// again prepares the next attempt: it waits, and asks who leads the partition
+// now. It fails when the topic is no longer the same one, and with the reason
+// for the attempt when time is up.
+func (r *reader) again(ctx context.Context, reason error, position int64) error {
+	if pause(ctx) != nil {
+		if errors.Is(ctx.Err(), context.Canceled) {
+			reason = ctx.Err()
+		}
+		return r.refused(reason, position)
+	}
+	now, err := r.store.topic(ctx, r.topic.name)
+	switch {
+	case err != nil && ctx.Err() == nil:
+		return err
+	case err != nil:
+		return r.refused(reason, position)
+	case !now.exists || now.id != r.topic.id || len(now.partitions) != 1:
+		return r.store.unchanged(ctx, r.topic)
+	}
+	r.topic = now
+	return nil
+}
+
+// retriable reports whether a leader may answer when it is asked again. A
+// damaged batch stays damaged, whatever Kafka's own table says.
+func retriable(err error) bool {
+	return errors.Is(err, errNoAnswer) || kerr.IsRetriable(err) && !errors.Is(err, kerr.CorruptMessage)
+}
+
+// refused is the fault for a fetch that failed for good.
+func (r *reader) refused(err error, position int64) error {
+	var f *fault.Fault
+	switch {
+	case errors.As(err, &f):
+		return f
+	case errors.Is(err, kerr.OffsetOutOfRange):
+		return fault.Wrap(fault.Drift, kafkaconn.ReadRecords.String(), err, "offset %d of topic %s is gone: its log was cut while it was read", position, show(r.topic.name)).
+			WithHint("read it again; records of a control topic must never be deleted").WithRef(string(kafkaconn.Partition(r.topic.name, 0)))
+	case errors.Is(err, kerr.CorruptMessage):
+		return r.undecodable(err, position)
+	case errors.Is(err, errNoAnswer):
+		return fault.Wrap(fault.Unreachable, kafkaconn.ReadRecords.String(), err, "topic %s could not be read from offset %d on", show(r.topic.name), position).
+			WithHint("raise the quota of this client, or --timeout").WithRef(string(kafkaconn.Partition(r.topic.name, 0)))
+	default:
+		return r.store.conn.Explain(err, kafkaconn.ReadRecords, kafkaconn.Partition(r.topic.name, 0))
+	}
+}
+
+// undecodable is the fault for a batch that can't be decoded.
+func (r *reader) undecodable(err error, position int64) error {
+	if _, ok := errors.AsType[*kgo.ErrDecompressTooLarge](err); ok {
+		// The client's own words are advice to a program.
+		err = errors.New("it says that it is larger than any batch may be")
+	}
+	return fault.Wrap(fault.Corrupt, kafkaconn.ReadRecords.String(), err, "a batch of topic %s at or after offset %d can't be decoded", show(r.topic.name), position).
+		WithHint("dump the partition on its brokers (kafka-dump-log) and compare the replicas").WithRef(string(kafkaconn.Partition(r.topic.name, 0)))
+}
