@@ -324,3 +324,13 @@ func TestControlByExpectation(t *testing.T) {
 		t.Fatalf("boundary %+v, error %v", b, err)
 	}
 }
+
+// Without a cluster and without a topic the rules that need one are not checked:
+// a point is neither accepted nor rejected for what nobody configured.
+func TestPointsWithoutATopicAreUnknown(t *testing.T) {
+	store := shelf{places: map[string][]inspect.RecoveryPoint{"ckpt": {point(44, time.Minute, inspect.Offsets{0: 180})}}}
+	list, err := inspect.New(store, nil, clock.NewFake(now)).Points(context.Background(), inspect.Job{}, "ckpt")
+	if err != nil || len(list.Points) != 1 || list.Points[0].Verdict != inspect.Unknown || list.Points[0].Reason != nil {
+		t.Fatalf("%+v, %v; want one unknown point", list.Points, err)
+	}
+}

@@ -12,8 +12,8 @@ import (
 type markerCheck struct {
 	code, title string
 	order       int
-	about       func(Marker) bool // markers on which it is made
-	needsTopic  bool
+	about       func(Marker) bool     // markers on which it is made
+	lacks       func(*restore) string // why it can't be made; nil: it always can
 	judge       func(*restore, Marker) *Problem
 	found       func(*restore) string // evidence when all pass
 }
@@ -23,28 +23,28 @@ func isVersioned(m Marker) bool { return m.Kind == MarkerVersioned }
 func hasOffsets(m Marker) bool { return m.Kind == MarkerVersioned || m.Kind == MarkerLegacy }
 
 var markerChecks = []markerCheck{
-	{"marker-null", "no marker is null", 0, func(Marker) bool { return true }, false,
+	{"marker-null", "no marker is null", 0, func(Marker) bool { return true }, nil,
 		func(_ *restore, m Marker) *Problem { return nullMarker(m) },
 		func(r *restore) string { return r.markerCount() }},
-	{"marker-type-unsupported", "markers are of a known type", 1, func(m Marker) bool { return m.Kind != MarkerNull }, false,
+	{"marker-type-unsupported", "markers are of a known type", 1, func(m Marker) bool { return m.Kind != MarkerNull }, nil,
 		func(_ *restore, m Marker) *Problem { return unknownType(m) },
 		func(r *restore) string { return kindWord(r.q.Markers[0]) }},
-	{"marker-schema-unsupported", "marker schema is known", 2, isVersioned, false,
+	{"marker-schema-unsupported", "marker schema is known", 2, isVersioned, nil,
 		func(_ *restore, m Marker) *Problem { return unknownSchema(m) },
 		func(*restore) string { return fmt.Sprintf("version %d", planSchema) }},
-	{"marker-of-other-topic", "topic name is the marker's", 3, isVersioned, false,
+	{"marker-of-other-topic", "topic name is the marker's", 3, isVersioned, (*restore).lacksTopicName,
 		(*restore).otherTopic,
 		func(r *restore) string { return safetext.Of(r.q.Job.Topic).String() }},
-	{"marker-topic-id-mismatch", "topic is the marker's", 4, isVersioned, true,
+	{"marker-topic-id-mismatch", "topic is the marker's", 4, isVersioned, (*restore).lacksTopic,
 		(*restore).otherTopicID,
 		func(r *restore) string { return safetext.Of(r.topic.id).String() }},
-	{"legacy-marker-types", "legacy markers map Integer to Long", 5, isMap, false,
+	{"legacy-marker-types", "legacy markers map Integer to Long", 5, isMap, nil,
 		func(_ *restore, m Marker) *Problem { return wrongMapTypes(m) },
 		func(*restore) string { return "Integer to Long" }},
-	{"legacy-marker-negative", "nothing in a legacy marker is negative", 6, func(m Marker) bool { return m.Kind == MarkerLegacy }, false,
+	{"legacy-marker-negative", "nothing in a legacy marker is negative", 6, func(m Marker) bool { return m.Kind == MarkerLegacy }, nil,
 		func(_ *restore, m Marker) *Problem { return negativeMap(m) },
 		func(*restore) string { return "partitions and offsets from 0 on" }},
-	{"marker-partition-set-mismatch", "same set of partitions", 7, hasOffsets, true,
+	{"marker-partition-set-mismatch", "same set of partitions", 7, hasOffsets, (*restore).lacksTopic,
 		(*restore).otherPartitions,
 		func(r *restore) string { return partitionList(r.topic.partitions) }},
 }
@@ -74,6 +74,10 @@ func (r *restore) markerRules() {
 // askMarkers makes one check on all markers that it is about.
 func (r *restore) askMarkers(c markerCheck) {
 	a := asked{rule: Rule{Code: c.code, Title: c.title}}
+	lacking := ""
+	if c.lacks != nil {
+		lacking = c.lacks(r)
+	}
 	about, bad, place := 0, 0, 0
 	for i := range r.lists {
 		list := &r.lists[i]
@@ -88,7 +92,7 @@ func (r *restore) askMarkers(c markerCheck) {
 				continue
 			}
 			about++
-			if c.needsTopic && !r.topic.known {
+			if lacking != "" {
 				continue
 			}
 			p := c.judge(r, m)
@@ -113,14 +117,30 @@ func (r *restore) askMarkers(c markerCheck) {
 		a.rule.Message = fmt.Sprintf("%d of %d markers: %s", bad, about, a.reasons[0].Message)
 	case bad == 1:
 		a.rule.Message = a.reasons[0].Message
-	case c.needsTopic && !r.topic.known:
-		a.answer, a.rule.Message = unasked, r.topic.why
+	case lacking != "":
+		a.answer, a.rule.Message = unasked, lacking
 	case !r.markersWhole:
 		a.answer, a.rule.Message = unasked, "the list of markers may not be whole"
 	default:
 		a.rule.Message = c.found(r)
 	}
 	r.book.add(a)
+}
+
+// lacksTopic says why the data topic is not known; "" where it is.
+func (r *restore) lacksTopic() string {
+	if r.topic.known {
+		return ""
+	}
+	return r.topic.why
+}
+
+// lacksTopicName is lacksTopic for what needs only the job's word for the topic.
+func (r *restore) lacksTopicName() string {
+	if r.q.Job.Topic != "" {
+		return ""
+	}
+	return "no action-state topic is configured"
 }
 
 func (r *restore) otherTopic(m Marker) *Problem {
