@@ -1,0 +1,109 @@
+package incident
+
+import (
+	"crypto/md5"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"math/bits"
+	"strconv"
+)
+
+// key is a business key of the job: a string, by which its input is
+// partitioned.
+type key struct {
+	text   string
+	digest string // generation 3's last field
+	group  int32  // key group
+}
+
+// newKey computes what Flink and Flink Agents derive from a key text of ASCII
+// characters.
+func newKey(text string) key {
+	sum := sha256.Sum256(stringBytes(text))
+	return key{
+		text:   text,
+		digest: base64.StdEncoding.EncodeToString(sum[:]),
+		group:  murmur(javaHash(text)) % maxParallelism,
+	}
+}
+
+// partition is where the records of the key are.
+func (k key) partition() int32 { return murmur(javaHash(k.digest)) % Partitions }
+
+// subtask is the one that owns the key's group.
+func (k key) subtask() int32 { return k.group * parallelism / maxParallelism }
+
+// recordKey is the key of an action's records.
+func (k key) recordKey(seq int64, event, action string) []byte {
+	out := make([]byte, 0, 160)
+	out = strconv.AppendInt(out, int64(k.group), 10)
+	out = append(out, '_')
+	out = strconv.AppendInt(out, seq, 10)
+	for _, field := range []string{event, action, k.digest} {
+		out = append(out, '_')
+		out = append(out, field...)
+	}
+	return out
+}
+
+// stringBytes is a text of ASCII characters as Flink's StringSerializer writes
+// it.
+func stringBytes(text string) []byte {
+	return append(appendVarint(nil, len(text)+1), text...)
+}
+
+func appendVarint(out []byte, n int) []byte {
+	for ; n >= 0x80; n >>= 7 {
+		out = append(out, byte(n)|0x80)
+	}
+	return append(out, byte(n))
+}
+
+// javaHash is String.hashCode of a text of ASCII characters.
+func javaHash(text string) int32 {
+	var h int32
+	for i := range len(text) {
+		h = 31*h + int32(text[i])
+	}
+	return h
+}
+
+// murmur is Flink's MathUtils.murmurHash, which is never negative.
+func murmur(code int32) int32 {
+	h := uint32(code) * 0xcc9e2d51
+	h = bits.RotateLeft32(h, 15) * 0x1b873593
+	h = bits.RotateLeft32(h, 13)*5 + 0xe6546b64
+	h ^= 4
+	h = (h ^ h>>16) * 0x85ebca6b
+	h = (h ^ h>>13) * 0xc2b2ae35
+	h ^= h >> 16
+	switch n := int32(h); {
+	case n >= 0:
+		return n
+	case n == -1<<31:
+		return 0
+	default:
+		return -n
+	}
+}
+
+// nameUUID is Java's name-based UUID (version 3) of bytes.
+func nameUUID(name []byte) string {
+	sum := md5.Sum(name)
+	return uuidText(sum, 3)
+}
+
+// uuidText writes 16 bytes as a UUID of a version.
+func uuidText(b [16]byte, version byte) string {
+	b[6] = b[6]&0x0f | version<<4
+	b[8] = b[8]&0x3f | 0x80
+	var out [36]byte
+	hex.Encode(out[0:], b[0:4])
+	hex.Encode(out[9:], b[4:6])
+	hex.Encode(out[14:], b[6:8])
+	hex.Encode(out[19:], b[8:10])
+	hex.Encode(out[24:], b[10:16])
+	out[8], out[13], out[18], out[23] = '-', '-', '-', '-'
+	return string(out[:])
+}

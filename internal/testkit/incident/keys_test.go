@@ -1,0 +1,58 @@
+package incident
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/hex"
+	"encoding/json"
+	"testing"
+)
+
+// Typed keys of text with what Flink and Flink Agents derive from them, as
+// their own Java code computed it.
+//
+//go:embed testdata/typed.json
+var typedKeys []byte
+
+func TestKeysAreWhatFlinkMakesOfThem(t *testing.T) {
+	var file struct {
+		Cases []struct {
+			Name, Value, Serialized, Digest string
+			JavaHash                        int32
+			KeyGroup, Partition             map[string]int32
+			Seq                             int64
+			EventBytes, EventUUID           string
+			Action, ActionUUID              string
+			RecordKey                       string
+		}
+	}
+	if err := json.Unmarshal(typedKeys, &file); err != nil {
+		t.Fatal(err)
+	}
+	if len(file.Cases) < 20 {
+		t.Fatalf("only %d cases", len(file.Cases))
+	}
+	for _, c := range file.Cases {
+		t.Run(c.Name, func(t *testing.T) {
+			k := newKey(c.Value)
+
+			if want, err := hex.DecodeString(c.Serialized); err != nil || !bytes.Equal(stringBytes(c.Value), want) {
+				t.Errorf("serialized %x, want %s (%v)", stringBytes(c.Value), c.Serialized, err)
+			}
+			if got := javaHash(c.Value); got != c.JavaHash {
+				t.Errorf("hash code %d, want %d", got, c.JavaHash)
+			}
+			if k.digest != c.Digest || k.group != c.KeyGroup["128"] || k.partition() != c.Partition["64"] {
+				t.Errorf("digest %s, key group %d, partition %d; want %s, %d, %d",
+					k.digest, k.group, k.partition(), c.Digest, c.KeyGroup["128"], c.Partition["64"])
+			}
+			event, action := nameUUID([]byte(c.EventBytes)), nameUUID([]byte(c.Action))
+			if event != c.EventUUID || action != c.ActionUUID {
+				t.Errorf("event %s, action %s; want %s, %s", event, action, c.EventUUID, c.ActionUUID)
+			}
+			if got := k.recordKey(c.Seq, event, action); string(got) != c.RecordKey {
+				t.Errorf("record key %s, want %s", got, c.RecordKey)
+			}
+		})
+	}
+}
