@@ -3,6 +3,7 @@ package theme
 import (
 	"io"
 	"strings"
+	"sync/atomic"
 
 	"github.com/charmbracelet/lipgloss"
 	"github.com/muesli/termenv"
@@ -25,19 +26,6 @@ const (
 	tones
 )
 
-// Palette is a set of colours for all tones.
-type Palette uint8
-
-// The palettes. Mono uses bold, faint and reverse, which NO_COLOR allows.
-// NoStyle writes no escape sequence at all: for terminals that know none, and
-// for tests.
-const (
-	Dark Palette = iota
-	Light
-	Mono
-	NoStyle
-)
-
 // Options choose a theme.
 type Options struct {
 	Palette Palette
@@ -45,13 +33,25 @@ type Options struct {
 	Colors  termenv.Profile // how many colours the terminal has; Ascii gives NoStyle
 }
 
-// Theme paints text and knows the signs. It is made once and never changes, so
-// it may be copied and shared freely.
+// Theme paints text and knows the signs. It may be copied and shared freely;
+// all copies of one theme have one palette, which Switch changes for all.
 type Theme struct {
 	Signs Signs
 	ASCII bool
 
-	styles [tones]style
+	look *look // nil: no escape sequences
+}
+
+// look is what the copies of a theme share. It is read by any goroutine that
+// paints.
+type look struct {
+	colors  termenv.Profile
+	current atomic.Pointer[painted]
+}
+
+type painted struct {
+	palette Palette
+	styles  [tones]style
 }
 
 // New makes a theme.
@@ -63,22 +63,48 @@ func New(o Options) Theme {
 	if o.Palette == NoStyle || o.Colors == termenv.Ascii {
 		return th
 	}
-	r := lipgloss.NewRenderer(io.Discard)
-	r.SetColorProfile(o.Colors)
-	r.SetHasDarkBackground(o.Palette != Light)
-	for tone, s := range paletteStyles(r, o.Palette) {
-		th.styles[tone] = newStyle(s)
-	}
+	th.look = &look{colors: o.Colors}
+	th.look.current.Store(paint(o.Palette, o.Colors))
 	return th
+}
+
+// Switch changes the palette of this theme and of all its copies; false, and no
+// change, where the terminal takes no escape sequences or NoStyle is asked for.
+// Text that was painted before keeps its look.
+func (t Theme) Switch(p Palette) bool {
+	if t.look == nil || p == NoStyle {
+		return false
+	}
+	t.look.current.Store(paint(p, t.look.colors))
+	return true
+}
+
+// Palette is what the theme paints with now.
+func (t Theme) Palette() Palette {
+	if t.look == nil {
+		return NoStyle
+	}
+	return t.look.current.Load().palette
+}
+
+func paint(p Palette, colors termenv.Profile) *painted {
+	r := lipgloss.NewRenderer(io.Discard)
+	r.SetColorProfile(colors)
+	r.SetHasDarkBackground(p != Light)
+	out := &painted{palette: p}
+	for tone, s := range paletteStyles(r, p, colors == termenv.ANSI) {
+		out.styles[tone] = newStyle(s)
+	}
+	return out
 }
 
 // Paint gives s, one line, the look of a tone. Parts of s that are painted
 // already keep their own look.
 func (t Theme) Paint(tone Tone, s string) string {
-	if tone >= tones || s == "" {
+	if tone >= tones || s == "" || t.look == nil {
 		return s
 	}
-	return t.styles[tone].paint(s)
+	return t.look.current.Load().styles[tone].paint(s)
 }
 
 // Sign is the sign of a tone: ✖, ! and ✔ for Error, Warning and OK, and nothing
@@ -103,32 +129,6 @@ func (t Theme) Signed(tone Tone, s string) string {
 		s = sign + " " + s
 	}
 	return t.Paint(tone, s)
-}
-
-func paletteStyles(r *lipgloss.Renderer, p Palette) map[Tone]lipgloss.Style {
-	plain := r.NewStyle()
-	color := func(code string) lipgloss.Style { return plain.Foreground(lipgloss.Color(code)) }
-	badge := color("231").Background(lipgloss.Color("160")).Bold(true)
-	switch p {
-	case Light:
-		return map[Tone]lipgloss.Style{
-			Title: plain.Bold(true), Muted: color("241"), OK: color("28"), Warning: color("130"),
-			Error: color("160").Bold(true), Selected: plain.Bold(true).Background(lipgloss.Color("254")),
-			Production: badge, KeyName: color("25").Bold(true),
-		}
-	case Mono:
-		return map[Tone]lipgloss.Style{
-			Title: plain.Bold(true), Muted: plain.Faint(true), Warning: plain.Bold(true),
-			Error: plain.Bold(true), Selected: plain.Reverse(true),
-			Production: plain.Bold(true).Reverse(true), KeyName: plain.Bold(true),
-		}
-	default:
-		return map[Tone]lipgloss.Style{
-			Title: plain.Bold(true), Muted: color("245"), OK: color("78"), Warning: color("221"),
-			Error: color("203").Bold(true), Selected: plain.Bold(true).Background(lipgloss.Color("237")),
-			Production: badge, KeyName: color("75").Bold(true),
-		}
-	}
 }
 
 // style is a lipgloss style reduced to what it writes before and after a line.

@@ -2,11 +2,13 @@ package theme_test
 
 import (
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/charmbracelet/x/ansi"
 	"github.com/muesli/termenv"
 
+	"github.com/recoverctl/recoverctl/internal/fault"
 	"github.com/recoverctl/recoverctl/tui/theme"
 )
 
@@ -69,7 +71,7 @@ func TestEnvironmentChoosesTheLook(t *testing.T) {
 
 // Colour may only repeat: without it, every palette shows the same words.
 func TestPalettesDifferOnlyInEscapes(t *testing.T) {
-	for _, p := range []theme.Palette{theme.Dark, theme.Light, theme.Mono, theme.NoStyle} {
+	for _, p := range []theme.Palette{theme.Dark, theme.Light, theme.HighContrast, theme.Mono, theme.NoStyle} {
 		th := theme.New(theme.Options{Palette: p, Colors: termenv.ANSI256})
 		for _, tone := range everyTone {
 			if got := ansi.Strip(th.Paint(tone, "REJECTED")); got != "REJECTED" {
@@ -142,6 +144,65 @@ func TestOneSignOneMeaning(t *testing.T) {
 				t.Errorf("%s and %s are both %q", name, other, sign)
 			}
 			seen[sign] = name
+		}
+	}
+}
+
+// With sixteen colours a tone may not turn into a colour that means nothing, or
+// into the background.
+func TestSixteenColoursAreChosenNotApproximated(t *testing.T) {
+	for _, p := range []theme.Palette{theme.Dark, theme.Light, theme.HighContrast} {
+		th := theme.New(theme.Options{Palette: p, Colors: termenv.ANSI})
+		painted := map[string]theme.Tone{}
+		for _, tone := range everyTone {
+			text := th.Paint(tone, "x")
+			if strings.Contains(text, "38;5") || strings.Contains(text, "48;5") {
+				t.Errorf("%s: tone %d writes %q", p, tone, text)
+			}
+			if other, taken := painted[text]; taken && (p != theme.HighContrast || tone != theme.Muted) {
+				t.Errorf("%s: tones %d and %d look alike: %q", p, tone, other, text)
+			}
+			painted[text] = tone
+		}
+		if got := th.Paint(theme.Selected, "x"); !strings.Contains(got, "7m") {
+			t.Errorf("%s: the selection is not reversed: %q", p, got)
+		}
+	}
+}
+
+func TestSwitchChangesEveryCopy(t *testing.T) {
+	th := theme.New(theme.Options{Palette: theme.Dark, Colors: termenv.ANSI256})
+	held := th // as a screen does
+	before := held.Paint(theme.Error, "x")
+	if !th.Switch(theme.Mono) || held.Palette() != theme.Mono {
+		t.Fatal("the palette did not change")
+	}
+	if after := held.Paint(theme.Error, "x"); after == before || after != "\x1b[1mx\x1b[0m" {
+		t.Errorf("a copy paints %q", after)
+	}
+	if th.Switch(theme.NoStyle) || held.Palette() != theme.Mono {
+		t.Error("it switched to no style")
+	}
+	plain := theme.New(theme.Options{Palette: theme.NoStyle})
+	if plain.Switch(theme.Dark) || plain.Paint(theme.Error, "x") != "x" || plain.Palette() != theme.NoStyle {
+		t.Error("a terminal without escape sequences gets some")
+	}
+	var zero theme.Theme
+	if got := zero.Paint(theme.Error, "x"); got != "x" {
+		t.Errorf("the zero theme paints %q", got)
+	}
+}
+
+func TestPalettesHaveNames(t *testing.T) {
+	for _, word := range theme.Palettes() {
+		p, err := theme.ParsePalette(word)
+		if err != nil || p.String() != word {
+			t.Errorf("%s is read as %s, error %v", word, p, err)
+		}
+	}
+	for _, word := range []string{"", "none", "Dark", "solarized\x1b"} {
+		if _, err := theme.ParsePalette(word); fault.KindOf(err) != fault.Config || !strings.Contains(fault.Of(err).Hint, "high-contrast") {
+			t.Errorf("%q: error %v", word, err)
 		}
 	}
 }
