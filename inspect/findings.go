@@ -76,7 +76,7 @@ func logFindings(job Job, ev reading) []Finding {
 	if len(leaderless) > 0 {
 		out = append(out, Finding{
 			Severity: SeverityError, Rule: "partition-without-leader", Refs: []string{ref}, Numbers: Named{"partitions": leaderless},
-			Cause: fmt.Sprintf("%s of %s without a leader: %s", countOf(len(leaderless), len(ev.data.Partitions), "partition is", "partitions are"), ref, partitionList(leaderless)),
+			Cause: fmt.Sprintf("without a leader: %s of %s: %s", countOf(len(leaderless), len(ev.data.Partitions), "partition", "partitions"), ref, partitionList(leaderless)),
 			Next:  "bring back the brokers that hold these partitions: no restore can read them now",
 		})
 	}
@@ -251,7 +251,7 @@ func pointFindings(job Job, points []PointSummary, placesErr error) []Finding {
 	if len(damaged) > 0 {
 		out = append(out, Finding{
 			Severity: SeverityWarning, Rule: "points-damaged", Refs: damaged, Numbers: Named{"points": int64(len(damaged))},
-			Cause: fmt.Sprintf("%s with errors in their own files, first %s", countOf(len(damaged), len(points), "recovery point is", "recovery points are"), quote(lastPart(damaged[0]))),
+			Cause: fmt.Sprintf("damaged in their own files: %s, first %s", countOf(len(damaged), len(points), "recovery point", "recovery points"), quote(lastPart(damaged[0]))),
 			Next:  "run recoverctl inspect point on it: the checks name the file and the byte",
 		})
 	}
