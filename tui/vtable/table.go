@@ -15,6 +15,7 @@ type Table struct {
 	id     string // its identity
 	top    int    // the first row of the window, before View makes room for the cursor
 	height int    // lines of the table as last told by Resize
+	idle   bool   // keys act elsewhere
 }
 
 // New makes a table that selects the first row.
@@ -60,6 +61,11 @@ func (t *Table) Select(id string) bool {
 	}
 	return ok
 }
+
+// Focus says whether the keys of the screen act on this table, as they do at
+// first. Without it no row is marked as selected and none has details, so that
+// only one row on a screen is where the next key acts.
+func (t *Table) Focus(on bool) { t.idle = !on }
 
 // Resize tells how large the table will be drawn. The screen passes it on from
 // its own Resize; pages and the scroll position depend on it.
@@ -133,7 +139,7 @@ func (t *Table) window(height int) window {
 		return window{top: t.top}
 	}
 	var w window
-	if d, ok := t.source.(Detailer); ok {
+	if d, ok := t.source.(Detailer); ok && !t.idle {
 		w.detail = d.Detail(t.cursor)
 		w.detail = w.detail[:min(len(w.detail), lines-1)]
 	}

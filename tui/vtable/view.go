@@ -43,7 +43,7 @@ func (t *Table) View(size tui.Size) string {
 		if (i == 0 && row > 0) || (i == w.rows-1 && row < t.source.Len()-1) {
 			edge = more
 		}
-		if row != t.cursor {
+		if row != t.cursor || t.idle {
 			b.WriteString(edge + "  ")
 			t.line(&b, widths, cells)
 			continue

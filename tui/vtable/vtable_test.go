@@ -376,3 +376,21 @@ func BenchmarkKeyToFrame(b *testing.B) {
 		})
 	}
 }
+
+// Two tables on one screen: only the one that keys act on shows where.
+func TestATableWithoutFocusMarksNoRow(t *testing.T) {
+	table := vtable.New(plain, pointColumns, points{})
+	focused := table.View(tui.Size{Width: 80, Height: 9})
+	table.Focus(false)
+	idle := table.View(tui.Size{Width: 80, Height: 9})
+	if strings.Contains(idle, plain.Signs.Selected) || strings.Contains(idle, "replays a span") {
+		t.Errorf("without focus a row is marked or has details:\n%s", idle)
+	}
+	if !strings.Contains(idle, "chk-44") {
+		t.Errorf("without focus the rows are gone:\n%s", idle)
+	}
+	table.Focus(true)
+	if again := table.View(tui.Size{Width: 80, Height: 9}); again != focused {
+		t.Errorf("focus came back as\n%s\nwant\n%s", again, focused)
+	}
+}
