@@ -37,14 +37,6 @@ type RecoveryPointList struct {
 	Points []PointSummary `json:"points"`
 }
 
-// LiveState is the running job as Flink reports it.
-type LiveState struct {
-	State         string  `json:"state"`
-	Restarts      *int64  `json:"restarts"`
-	RestoredFrom  *string `json:"restoredFrom"`
-	LastException *string `json:"lastException"`
-}
-
 // PendingCalls are open calls by call state.
 type PendingCalls struct {
 	Pending     int64 `json:"pending"`
