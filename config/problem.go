@@ -61,7 +61,7 @@ func (ps Problems) fault() error {
 		f.Err = lineBreak{ps}
 	}
 	for _, p := range ps[:min(len(ps), maxReported)] {
-		f.WithRef(fmt.Sprintf("%s:%d", p.File, p.Line))
+		f = f.WithRef(fmt.Sprintf("%s:%d", p.File, p.Line))
 	}
 	return f.WithHint("mend the file; docs/configuration.md describes every key")
 }

@@ -61,8 +61,10 @@ func TestFakeStandsStill(t *testing.T) {
 		clock.Clock
 		Advance(time.Duration)
 	} = clock.NewFake(start)
-	if !c.Now().Equal(start) || !c.Now().Equal(start) {
-		t.Error("it moves by itself")
+	for range 2 {
+		if !c.Now().Equal(start) {
+			t.Error("it moves by itself")
+		}
 	}
 	c.Advance(time.Hour)
 	if got := c.Now().Sub(start); got != time.Hour {
