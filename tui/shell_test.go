@@ -2,6 +2,7 @@ package tui_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -163,12 +164,11 @@ func TestAPanicInAReadIsAFaultAndTheConsoleGoesOn(t *testing.T) {
 	reads := map[string]tui.Cmd{
 		"load": tui.Load("x", func(context.Context) (string, error) { panic("no such row") }),
 		"follow": tui.Follow("x", func(_ context.Context, report func(int)) (string, error) {
-			var offsets map[int]int
-			offsets[1] = 2
-			return "", nil
+			var offsets []int
+			return "", fmt.Errorf("offset %d", offsets[1])
 		}),
 	}
-	says := map[string]string{"load": "no such row", "follow": "assignment to entry in nil map"}
+	says := map[string]string{"load": "no such row", "follow": "index out of range"}
 	for name, cmd := range reads {
 		t.Run(name, func(t *testing.T) {
 			p := &page{name: "Jobs"}
