@@ -13,7 +13,8 @@ import (
 var files embed.FS
 
 // FS is the tree of all files: "control/NAME.json", "restore/NAME.json",
-// "plans/NNN-NAME.json", "plans/golden/NAME.json".
+// "plans/NNN-NAME.json", "plans/golden/NAME.json", "keys/NAME.json",
+// "values/verdicts.json".
 func FS() fs.FS {
 	sub, err := fs.Sub(files, "testdata")
 	if err != nil {
@@ -47,21 +48,13 @@ func Restores(tb testing.TB, prefixes ...string) []RestoreCase {
 // Plans reads the verdicts for plan files.
 func Plans(tb testing.TB) []PlanCase {
 	tb.Helper()
-	var all struct {
-		Cases []PlanCase `json:"cases"`
-	}
-	load(tb, "plans/verdicts.json", &all)
-	return all.Cases
+	return loadList[PlanCase](tb, "plans/verdicts.json")
 }
 
 // Goldens reads the plans that Java writes for sets of markers.
 func Goldens(tb testing.TB) []GoldenCase {
 	tb.Helper()
-	var all struct {
-		Cases []GoldenCase `json:"cases"`
-	}
-	load(tb, "plans/golden/golden.json", &all)
-	return all.Cases
+	return loadList[GoldenCase](tb, "plans/golden/golden.json")
 }
 
 func loadAll[T any](tb testing.TB, dir string) []T {
@@ -75,6 +68,16 @@ func loadAll[T any](tb testing.TB, dir string) []T {
 		load(tb, path.Join(dir, e.Name()), &out[i])
 	}
 	return out
+}
+
+// loadList reads the cases of a file that holds many.
+func loadList[T any](tb testing.TB, name string) []T {
+	tb.Helper()
+	var all struct {
+		Cases []T `json:"cases"`
+	}
+	load(tb, name, &all)
+	return all.Cases
 }
 
 func load(tb testing.TB, name string, into any) {
