@@ -5,8 +5,6 @@ import (
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
-
-	"github.com/recoverctl/recoverctl/tui/theme"
 )
 
 // Cmd is what a screen wants done: reads, and requests to the shell. The nil
@@ -97,11 +95,11 @@ func guarded[T any](read func() (T, error)) (value T, err error) {
 }
 
 // Push shows a screen on top of the one that asks. A request of a screen that
-// is not on top does nothing: the screen never changes under the operator's
-// fingers because of a late answer elsewhere.
+// is not on top, or is below a dialog, does nothing: the screen never changes
+// under the operator's fingers because of a late answer elsewhere.
 func Push(next Screen) Cmd {
 	return Cmd{{request: func(s *Shell, from *page) tea.Cmd {
-		if s.top() != from {
+		if s.covered(from) {
 			return nil
 		}
 		s.left = nil
@@ -109,10 +107,11 @@ func Push(next Screen) Cmd {
 	}}}
 }
 
-// Pop leaves the screen that asks, if it is on top and not the first.
+// Pop leaves the screen that asks, if it is on top and not the first. It does
+// not ask Leaver.
 func Pop() Cmd {
 	return Cmd{{request: func(s *Shell, from *page) tea.Cmd {
-		if s.top() != from || len(s.pages) == 1 {
+		if s.covered(from) || len(s.pages) == 1 {
 			return nil
 		}
 		s.pop()
@@ -123,7 +122,7 @@ func Pop() Cmd {
 // Replace shows a screen in place of the one that asks, if that is on top.
 func Replace(next Screen) Cmd {
 	return Cmd{{request: func(s *Shell, from *page) tea.Cmd {
-		if s.top() != from {
+		if s.covered(from) {
 			return nil
 		}
 		from.close()
@@ -133,13 +132,9 @@ func Replace(next Screen) Cmd {
 	}}}
 }
 
-// Say puts a sentence into the message line. A Plain one goes with the next
-// key; the others stay until another sentence or another screen comes.
-func Say(tone theme.Tone, sentence string) Cmd {
-	return Cmd{{request: func(s *Shell, _ *page) tea.Cmd {
-		s.say(tone, sentence)
-		return nil
-	}}}
+// Quit leaves the console without asking any screen.
+func Quit() Cmd {
+	return Cmd{{request: func(s *Shell, _ *page) tea.Cmd { return s.end() }}}
 }
 
 // reportEvery bounds how often a Follow changes the frame.

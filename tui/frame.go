@@ -32,7 +32,11 @@ func (s *Shell) View() string {
 	for len(lines) < h-2 {
 		lines = append(lines, "")
 	}
+	if s.jobLines() > 0 {
+		lines[h-3] = s.jobLine(w)
+	}
 	lines = append(lines, s.messageLine(), s.footerLine(w))
+	s.overlay(lines)
 	for i := range lines {
 		lines[i] = fit(lines[i], w, s.opts.Theme.Signs.More)
 	}
@@ -65,7 +69,7 @@ func (s *Shell) smallLine() string {
 }
 
 func (s *Shell) bodySize() Size {
-	return Size{Width: max(s.size.Width, 0), Height: max(s.size.Height-frameLines, 0)}
+	return Size{Width: max(s.size.Width, 0), Height: max(s.size.Height-frameLines-s.jobLines(), 0)}
 }
 
 // headerLine always shows the environment and the access. Connections give way
@@ -176,27 +180,36 @@ func age(d time.Duration) string {
 	}
 }
 
-func (s *Shell) messageLine() string {
-	if s.message.text == "" {
-		return ""
-	}
-	return " " + s.opts.Theme.Signed(s.message.tone, s.message.text)
-}
-
 // footerLine shows as many keys as fit, and help always.
 func (s *Shell) footerLine(w int) string {
 	th := s.opts.Theme
+	if s.modal != nil {
+		return keyLine(s.modal.Keys(), nil, "", w, th)
+	}
+	var keys []Key
 	common := s.commonKeys()
-	last := common[len(common)-1]
-	tail := footerKey(last, "", th)
+	for _, k := range append(s.top().screen.Keys(), common[:len(common)-2]...) {
+		if !k.Quiet && s.appliesHere(k) {
+			keys = append(keys, k)
+		}
+	}
+	return keyLine(keys, common[len(common)-2:], s.header.Locked, w, th)
+}
+
+// keyLine shows as many keys as fit before those that are always shown.
+func keyLine(keys, always []Key, locked string, w int, th theme.Theme) string {
+	tail := ""
+	for i, k := range always {
+		if i > 0 {
+			tail += "  "
+		}
+		tail += footerKey(k, "", th)
+	}
 	free := w - 1 - ansi.StringWidth(tail)
 	var b strings.Builder
 	b.WriteString(" ")
-	for _, k := range append(s.top().screen.Keys(), common[:len(common)-1]...) {
-		if k.Quiet || !s.appliesHere(k) {
-			continue
-		}
-		shown := footerKey(k, k.off(s.header.Locked), th) + "  "
+	for _, k := range keys {
+		shown := footerKey(k, k.off(locked), th) + "  "
 		width := ansi.StringWidth(shown)
 		if width > free {
 			break

@@ -17,14 +17,18 @@ type Key struct {
 	// Help says in a few words what happens, as in "open".
 	Help string
 	// Dangerous marks a key that leads to a change of some system. It stays
-	// visible where it is locked, and never works from letters that arrive
-	// together.
+	// visible where it is locked, and never works while it is held down or from
+	// letters that arrive together.
 	Dangerous bool
 	// Quiet keys are listed by help only, not in the footer.
 	Quiet bool
 	// Disabled, if not nil, says in a sentence why the key is off now; "" where
 	// it works.
 	Disabled func() string
+	// Once marks a key that must be pressed anew each time, as Dangerous ones are
+	// too: it does nothing while it is held down, nor from letters that arrive
+	// together.
+	Once bool
 	// Run does it.
 	Run func() Cmd
 
@@ -63,12 +67,9 @@ var commonHelp = []Key{
 	{Keys: []string{"q"}, Help: "quit", leaves: true},
 	{Keys: []string{"ctrl+c"}, Help: "leave", Quiet: true, leaves: true},
 	{Keys: []string{"ctrl+z"}, Help: "suspend", Quiet: true},
+	{Keys: []string{cancelKey}, Help: "cancel the running job", Quiet: true, Once: true},
+	{Keys: []string{":"}, Help: "commands"},
 	{Keys: []string{"?"}, Help: "help"},
-}
-
-// reserved are keys that the shell keeps for what comes to every screen.
-var reserved = map[string]string{
-	":": "command palette",
 }
 
 // Clashes finds keys with two meanings on a screen with this table: twice in
@@ -80,9 +81,6 @@ func Clashes(table []Key) []string {
 		for _, name := range k.Keys {
 			meaning[name] = k.Help
 		}
-	}
-	for name, help := range reserved {
-		meaning[name] = help
 	}
 	var clashes []string
 	for _, k := range table {

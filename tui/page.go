@@ -14,6 +14,9 @@ type page struct {
 	cancel  context.CancelFunc
 	reading map[string]reading
 	left    bool
+
+	workers  []Worker
+	stepping bool // a turn of the workers is on its way
 }
 
 // reading is the newest read of a slot.

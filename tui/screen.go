@@ -49,6 +49,14 @@ type Resizer interface {
 	Resize(Size)
 }
 
+// Leaver is a screen that wants to be asked before it is left by a key or a
+// palette command: one with something running or unsaved. Leave returns true
+// where it may be left now. Otherwise it stays, and what the command says is
+// done, as to open a dialog; from there Pop or Quit leave without asking again.
+type Leaver interface {
+	Leave() (cmd Cmd, ok bool)
+}
+
 // Status says what the right end of the path line shows.
 type Status struct {
 	// ReadAt is when the oldest of the data shown was read; zero: nothing was

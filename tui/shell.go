@@ -2,12 +2,11 @@ package tui
 
 import (
 	"context"
-	"fmt"
+	"io"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"github.com/recoverctl/recoverctl/internal/safetext"
 	"github.com/recoverctl/recoverctl/tui/theme"
 )
 
@@ -21,20 +20,23 @@ type Shell struct {
 	nextID int
 	issued int // generations given out
 
+	modal    *opened // nil: none
+	rhythm   rhythm
+	running  chan struct{} // has a value after a frame that shows a running job
+	terminal io.Writer     // for sequences that are no part of a frame; may be nil
+
 	size    Size
 	header  Header
+	jobs    []Job
 	message message
+	history []said    // of messages, the oldest first
+	typed   []string  // palette commands, the oldest first
 	clock   time.Time // what the header shows
 	age     time.Time // what ages are counted to
 
 	headerTicked bool // the last tick changed the header line
 	gone         bool // the operator left
 	err          error
-}
-
-type message struct {
-	tone theme.Tone
-	text string
 }
 
 // Tick tells the shell that time has passed. Run sends one every ten seconds,
@@ -46,7 +48,11 @@ const tickEvery = 10 * time.Second
 
 // NewShell makes a shell that shows root. Close ends it.
 func NewShell(ctx context.Context, opts Options, root Screen) *Shell {
-	s := &Shell{ctx: ctx, opts: opts}
+	if opts.Elapsed == nil {
+		start := time.Now()
+		opts.Elapsed = func() time.Duration { return time.Since(start) }
+	}
+	s := &Shell{ctx: ctx, opts: opts, running: make(chan struct{}, 1)}
 	s.pages = []*page{s.newPage(root)}
 	s.refresh()
 	return s
@@ -74,7 +80,8 @@ func (s *Shell) Init() tea.Cmd {
 }
 
 // Update takes what happened. A screen that panics here may hold half a change:
-// the console ends rather than show it, and Err says so.
+// the console ends rather than show it, and Err says so. Messages that are not
+// the console's own, as what a terminal reports about its focus, do nothing.
 func (s *Shell) Update(msg tea.Msg) (model tea.Model, cmd tea.Cmd) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -86,19 +93,38 @@ func (s *Shell) Update(msg tea.Msg) (model tea.Model, cmd tea.Cmd) {
 	switch msg := msg.(type) {
 	case Tick:
 		s.tick()
-		return s, nil
-	case over:
-		return s, nil
+		if len(s.jobs) == 0 && len(s.opts.jobs()) == 0 {
+			return s, nil
+		}
 	case tea.WindowSizeMsg:
-		s.size = Size{Width: msg.Width, Height: msg.Height}
+		s.resize(Size{Width: msg.Width, Height: msg.Height})
+	case tea.ResumeMsg:
+		s.modalShown()
 	case tea.KeyMsg:
-		s.header = s.opts.header() // what is locked must be known as of now
+		s.header = s.askHeader() // what is locked must be known as of now
 		cmd = s.keys(msg)
 	case answer:
 		cmd = s.answer(msg)
+	case step:
+		s.step(msg)
+	case copied:
+		s.copyEnded(msg)
+	case Pulse:
+	default:
+		return s, nil
 	}
 	s.refresh()
-	return s, cmd
+	return s, tea.Batch(cmd, s.schedule())
+}
+
+// resize takes the terminal's size. What could not be seen before is shown
+// anew.
+func (s *Shell) resize(size Size) {
+	hidden := s.small()
+	s.size = size
+	if hidden && !s.small() {
+		s.modalShown()
+	}
 }
 
 func (s *Shell) answer(a answer) tea.Cmd {
@@ -150,14 +176,33 @@ func (s *Shell) pop() {
 	s.message = message{}
 }
 
+// covered reports whether a page may not change which screen is shown.
+func (s *Shell) covered(p *page) bool { return s.modal != nil || s.top() != p }
+
+// mayLeave asks a page that is about to be left.
+func (s *Shell) mayLeave(p *page) (tea.Cmd, bool) {
+	l, asks := p.screen.(Leaver)
+	if !asks {
+		return nil, true
+	}
+	cmd, ok := l.Leave()
+	return s.do(p, cmd), ok
+}
+
 // back is esc.
 func (s *Shell) back() tea.Cmd {
+	if s.top().escape() {
+		return nil
+	}
 	if len(s.pages) == 1 {
 		s.say(theme.Plain, "this is the first screen: q quits")
 		return nil
 	}
-	s.pop()
-	return nil
+	cmd, ok := s.mayLeave(s.top())
+	if ok {
+		s.pop()
+	}
+	return cmd
 }
 
 // last goes to the screen that was shown before this one: the one that was left
@@ -168,8 +213,11 @@ func (s *Shell) last() tea.Cmd {
 			s.say(theme.Plain, "no other screen was shown yet")
 			return nil
 		}
-		s.pop()
-		return nil
+		cmd, ok := s.mayLeave(s.top())
+		if ok {
+			s.pop()
+		}
+		return cmd
 	}
 	p := s.newPage(s.left.screen)
 	s.left = nil
@@ -198,7 +246,7 @@ func (s *Shell) help() tea.Cmd {
 		s.pop()
 		return nil
 	}
-	return s.do(p, Push(newHelp(s.opts.Theme, p.screen.Crumb(), p.screen.Keys(), s.commonKeys(), s.header.Locked)))
+	return s.do(p, Push(newHelp(s.opts.Theme, p.screen.Crumb(), p.screen.Keys(), s.commonKeys(), s.commands(), s.header.Locked)))
 }
 
 func (s *Shell) quit() tea.Cmd {
@@ -209,13 +257,30 @@ func (s *Shell) quit() tea.Cmd {
 	return s.leave()
 }
 
+// leave ends the console if every screen agrees, from the top down. One that
+// doesn't is shown.
 func (s *Shell) leave() tea.Cmd {
+	for i := len(s.pages) - 1; i >= 0; i-- {
+		l, asks := s.pages[i].screen.(Leaver)
+		if !asks {
+			continue
+		}
+		cmd, ok := l.Leave()
+		if !ok {
+			for len(s.pages) > i+1 {
+				s.pop()
+			}
+			return s.do(s.pages[i], cmd)
+		}
+	}
+	return s.end()
+}
+
+func (s *Shell) end() tea.Cmd {
 	s.Close()
 	s.gone = true
 	return tea.Quit
 }
-
-func (s *Shell) say(tone theme.Tone, text string) { s.message = message{tone, text} }
 
 // tick moves the time that is shown. The header and the ages stand on two
 // lines; only one of them moves at a time, so that an idle console changes one
@@ -223,7 +288,7 @@ func (s *Shell) say(tone theme.Tone, text string) { s.message = message{tone, te
 func (s *Shell) tick() {
 	now := s.opts.now()
 	header, clock, before := s.header, s.clock, s.headerLine(s.size.Width)
-	s.header, s.clock = s.opts.header(), now
+	s.header, s.clock = s.askHeader(), now
 	if !s.headerTicked && s.headerLine(s.size.Width) != before {
 		s.headerTicked = true
 		return
@@ -234,91 +299,20 @@ func (s *Shell) tick() {
 
 // refresh brings everything that a frame shows up to date.
 func (s *Shell) refresh() {
-	s.header = s.opts.header()
+	s.header = s.askHeader()
 	s.clock = s.opts.now()
 	s.age = s.clock
+	s.jobs = s.opts.jobs()
+	if len(s.jobs) > 0 {
+		select {
+		case s.running <- struct{}{}:
+		default:
+		}
+	}
 	if r, ok := s.top().screen.(Resizer); ok {
 		r.Resize(s.bodySize())
 	}
-}
-
-// keys takes one message of bubbletea, which holds all letters of one read, and
-// presses them one by one.
-func (s *Shell) keys(msg tea.KeyMsg) tea.Cmd {
-	if msg.Paste {
-		if !s.small() {
-			s.say(theme.Warning, "a paste is not taken here: press keys one at a time")
-		}
-		return nil
+	if s.modal != nil {
+		s.modal.Resize(s.modalSize())
 	}
-	if msg.Type != tea.KeyRunes || msg.Alt || len(msg.Runes) == 1 {
-		cmd, _ := s.press(keyName(msg), false)
-		return cmd
-	}
-	var cmds []tea.Cmd
-	for _, r := range msg.Runes {
-		cmd, ok := s.press(string(r), true)
-		cmds = append(cmds, cmd)
-		if !ok {
-			break
-		}
-	}
-	return tea.Batch(cmds...)
-}
-
-// press runs one key. In a burst of letters that came together, keys that
-// change something or leave do nothing; false then ends the burst, as does a
-// key without a meaning: the rest was meant for something else.
-func (s *Shell) press(name string, burst bool) (tea.Cmd, bool) {
-	if s.small() && name != "ctrl+c" && name != "ctrl+z" {
-		return nil, false
-	}
-	if s.message.tone == theme.Plain {
-		s.message = message{}
-	}
-	p := s.top()
-	k, known := findKey(name, s.commonKeys(), p.screen.Keys())
-	if !known {
-		s.say(theme.Plain, fmt.Sprintf("%s does nothing here: ? lists the keys", safetext.Of(label(name, s.opts.Theme))))
-		return nil, false
-	}
-	if why := k.off(s.header.Locked); why != "" {
-		s.say(theme.Warning, fmt.Sprintf("%s %s is off: %s", name, k.Help, why))
-		return nil, false
-	}
-	if burst && (k.Dangerous || k.leaves) {
-		s.say(theme.Warning, fmt.Sprintf("%s came together with other letters and was not taken: press it alone", name))
-		return nil, false
-	}
-	return s.do(p, k.Run()), true
-}
-
-// commonKeys are the keys of every screen with what they do.
-func (s *Shell) commonKeys() []Key {
-	run := map[string]func() tea.Cmd{
-		"esc":    s.back,
-		"r":      s.reload,
-		"-":      s.last,
-		"q":      s.quit,
-		"ctrl+c": s.leave,
-		"ctrl+z": func() tea.Cmd { return tea.Suspend },
-		"?":      s.help,
-	}
-	keys := make([]Key, len(commonHelp))
-	for i, k := range commonHelp {
-		do := run[k.Keys[0]]
-		k.Run = func() Cmd {
-			return Cmd{{request: func(*Shell, *page) tea.Cmd { return do() }}}
-		}
-		keys[i] = k
-	}
-	return keys
-}
-
-// keyName is bubbletea's name for a key, and "space" for the space.
-func keyName(msg tea.KeyMsg) string {
-	if name := msg.String(); name != " " {
-		return name
-	}
-	return "space"
 }

@@ -17,16 +17,19 @@ type Signs struct {
 	More     string // something is cut off here
 	Path     string // between two screens of a path
 	None     string // no value: not known, or not asked
+	Cursor   string // where the next letter goes
 }
 
 var unicodeSigns = Signs{
 	LogStart: "├", LogEnd: "┤", Boundary: "▲", Marker: "◆", Gone: "·", Broken: "≠", Axis: "─",
 	Selected: "▸", Error: "✖", Warning: "!", OK: "✔", More: "…", Path: "›", None: "–",
+	Cursor: "▏",
 }
 
 var asciiSigns = Signs{
 	LogStart: "[", LogEnd: "]", Boundary: "^", Marker: "*", Gone: ".", Broken: "/=", Axis: "-",
 	Selected: ">", Error: "x", Warning: "!", OK: "+", More: "~", Path: "/", None: "-",
+	Cursor: "_",
 }
 
 // Meaning is one line of the legend.

@@ -1,6 +1,7 @@
 package tuitest
 
 import (
+	"bytes"
 	"context"
 	"strings"
 	"testing"
@@ -26,6 +27,8 @@ type Driver struct {
 	shell     *tui.Shell
 	size      tui.Size
 	now       time.Time
+	elapsed   time.Duration  // what the shell tells typing from arriving by
+	copied    bytes.Buffer   // what went to the terminal beside frames
 	pending   []chan tea.Msg // in the order in which they were issued
 	exited    bool
 	suspended int
@@ -47,8 +50,12 @@ func NewBusy(t testing.TB, opts tui.Options, root tui.Screen, width, height int)
 	if opts.Now == nil {
 		opts.Now = func() time.Time { return d.now }
 	}
+	if opts.Elapsed == nil {
+		opts.Elapsed = func() time.Duration { return d.elapsed }
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	d.shell = tui.NewShell(ctx, opts, root)
+	d.shell.SetTerminal(&d.copied)
 	t.Cleanup(func() {
 		cancel()
 		d.shell.Close()
@@ -67,19 +74,65 @@ func Plain() tui.Options {
 	return tui.Options{Theme: theme.New(theme.Options{Palette: theme.NoStyle})}
 }
 
-// Press presses keys one after another ("j", "enter", "ctrl+c", "space"), and
-// lets the console settle after each.
+// typist is the pause before each key of Press and Type: longer than any that
+// the console would take for a key that is held down.
+const typist = time.Second
+
+// Press presses keys one after another ("j", "enter", "ctrl+c", "space"), as a
+// person does who waits for each, and lets the console settle after each.
 func (d *Driver) Press(keys ...string) {
 	d.t.Helper()
+	for _, key := range keys {
+		d.Wait(typist)
+		d.Send(keyMsg(d.t, key))
+		d.Settle()
+	}
+}
+
+// Type types text letter by letter.
+func (d *Driver) Type(text string) {
+	d.t.Helper()
+	for _, r := range text {
+		if r == ' ' {
+			d.Press("space")
+			continue
+		}
+		d.Press(string(r))
+	}
+}
+
+// Together presses keys between which no time passes, each its own message: as
+// control keys arrive that were pasted, or held up by a slow line.
+func (d *Driver) Together(keys ...string) {
+	d.t.Helper()
+	d.Wait(typist)
 	for _, key := range keys {
 		d.Send(keyMsg(d.t, key))
 		d.Settle()
 	}
 }
 
+// Hold holds a key down: pressed once, and after half a second repeated 30 times
+// a second.
+func (d *Driver) Hold(key string, repeats int) {
+	d.t.Helper()
+	d.Press(key)
+	d.Wait(500 * time.Millisecond)
+	for range repeats {
+		d.Send(keyMsg(d.t, key))
+		d.Settle()
+		d.Wait(33 * time.Millisecond)
+	}
+}
+
+// Wait lets time pass between keys. The clock that is shown stays: Advance moves
+// that.
+func (d *Driver) Wait(pause time.Duration) { d.elapsed += pause }
+
 // Burst presses letters that arrive in one read.
 func (d *Driver) Burst(letters string) {
 	d.t.Helper()
+	d.Wait(typist)
 	d.Send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(letters)})
 	d.Settle()
 }
@@ -87,6 +140,7 @@ func (d *Driver) Burst(letters string) {
 // Paste pastes text as a terminal with bracketed paste does.
 func (d *Driver) Paste(text string) {
 	d.t.Helper()
+	d.Wait(typist)
 	d.Send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(text), Paste: true})
 	d.Settle()
 }
@@ -127,6 +181,16 @@ func (d *Driver) Send(msg tea.Msg) {
 	d.run(cmd)
 }
 
+// WaitIdle is Settle: a test waits until nothing is left to do, never for a text
+// to appear or for time to pass.
+func (d *Driver) WaitIdle() {
+	d.t.Helper()
+	d.Settle()
+}
+
+// Idle reports whether nothing is left to do.
+func (d *Driver) Idle() bool { return len(d.pending) == 0 }
+
 // Settle runs the console until nothing is left to do. Answers are delivered in
 // the order in which they were asked for, so that a test runs the same each
 // time.
@@ -164,6 +228,9 @@ func (d *Driver) Step() {
 		d.Send(msg)
 	}
 }
+
+// Clipboard is what went to the terminal beside frames: clipboard sequences.
+func (d *Driver) Clipboard() string { return d.copied.String() }
 
 // Exited reports whether the console was left.
 func (d *Driver) Exited() bool { return d.exited }

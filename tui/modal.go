@@ -1,0 +1,139 @@
+package tui
+
+import (
+	"strings"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/recoverctl/recoverctl/tui/theme"
+)
+
+// Modal stands over the screen that opened it and gets all keys until it is
+// done. Below MinWidth by MinHeight it is not drawn and gets no key but ctrl-c.
+// Package dialog has the modals that a screen needs.
+type Modal interface {
+	// Opened is called when the modal is shown, and again when it is shown anew
+	// after the operator could not see it.
+	Opened(Opening)
+	// Press takes a key. When done, the modal is closed, and then what the command
+	// says is done for the screen that opened it.
+	Press(Press) (cmd Cmd, done bool)
+	// Resize tells the size that View will get, whenever something may have
+	// changed.
+	Resize(Size)
+	// View draws the modal in at most size.Width by size.Height cells. It changes
+	// nothing.
+	View(size Size, th theme.Theme) string
+	// Keys is the key table for the footer; Run is not called.
+	Keys() []Key
+}
+
+// Opening says how a modal came to be shown.
+type Opening struct {
+	By string        // the key that was pressed last
+	At time.Duration // Options.Elapsed
+}
+
+// Open shows a modal over the screen that asks. It does nothing where that
+// screen is not on top or a modal is open already: nothing opens under the
+// operator's fingers because of a late answer elsewhere.
+func Open(m Modal) Cmd {
+	return Cmd{{request: func(s *Shell, from *page) tea.Cmd {
+		if s.modal == nil && s.top() == from {
+			s.open(m, from)
+		}
+		return nil
+	}}}
+}
+
+// bottom marks modals that stand on the message line and are as wide as the
+// terminal, rather than in the middle of the screen.
+type bottom interface{ atBottom() }
+
+// opened is a modal with the screen that it acts for.
+type opened struct {
+	Modal
+	page *page
+}
+
+func (s *Shell) open(m Modal, from *page) {
+	s.modal = &opened{m, from}
+	s.modalShown()
+}
+
+// modalShown tells the modal that the operator sees it from now on.
+func (s *Shell) modalShown() {
+	if s.modal == nil {
+		return
+	}
+	s.modal.Resize(s.modalSize())
+	s.modal.Opened(Opening{By: s.rhythm.name, At: s.opts.Elapsed()})
+}
+
+// pressModal gives a key to the modal.
+func (s *Shell) pressModal(p Press) tea.Cmd {
+	if p.Name == "ctrl+z" {
+		return s.suspend()
+	}
+	if s.message.tone == theme.Plain {
+		s.message = message{}
+	}
+	p.Locked = s.header.Locked
+	m := s.modal
+	cmd, done := m.Press(p)
+	if done {
+		s.modal = nil
+	}
+	return s.do(m.page, cmd)
+}
+
+// modalSize is what a modal may cover: the screen below the header and the
+// path.
+func (s *Shell) modalSize() Size {
+	body := s.bodySize()
+	if s.modal == nil {
+		return body
+	}
+	if _, ok := s.modal.Modal.(bottom); ok {
+		body.Height++ // and the message line
+	}
+	return body
+}
+
+// overlay draws the modal over the lines of a frame, which are complete.
+func (s *Shell) overlay(lines []string) {
+	if s.modal == nil {
+		return
+	}
+	size := s.modalSize()
+	box := strings.Split(s.modal.View(size, s.opts.Theme), "\n")
+	box = box[:min(len(box), size.Height)]
+	if _, ok := s.modal.Modal.(bottom); ok {
+		first := 2 + size.Height - len(box)
+		if note := s.messageLine(); note != "" {
+			last := len(box) - 1
+			free := size.Width - ansi.StringWidth(box[last]) - 2
+			box[last] = spread(box[last], ansi.Truncate(note, max(free, 0), s.opts.Theme.Signs.More), size.Width)
+		}
+		copy(lines[first:], box)
+		return
+	}
+	width := 0
+	for _, line := range box {
+		width = max(width, ansi.StringWidth(line))
+	}
+	left := max((size.Width-width)/2, 0)
+	first := 2 + max((size.Height-len(box))/2, 0)
+	for i, line := range box {
+		lines[first+i] = splice(lines[first+i], line, left)
+	}
+}
+
+// splice puts a piece over a line, from cell left on.
+func splice(line, piece string, left int) string {
+	before := ansi.Truncate(line, left, "")
+	before += strings.Repeat(" ", max(left-ansi.StringWidth(before), 0))
+	return before + piece + ansi.TruncateLeft(line, left+ansi.StringWidth(piece), "")
+}
