@@ -64,6 +64,9 @@ final class Agent extends KeyedProcessFunction<Long, Long, Long> implements Chec
     public void initializeState(FunctionInitializationContext context) throws Exception {
         markers = context.getOperatorStateStore()
                 .getUnionListState(new ListStateDescriptor<>("recoveryMarker", TypeInformation.of(Object.class)));
+        // An agent operator always registers this one, and a reader expects it. No key is being processed during a snapshot here.
+        context.getOperatorStateStore()
+                .getUnionListState(new ListStateDescriptor<>("currentProcessingKeys", TypeInformation.of(Object.class)));
         since = plan.checkpoints ? 0 : System.currentTimeMillis();
     }
 
