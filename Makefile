@@ -42,7 +42,7 @@ test-race: ## the same with the race detector
 	CGO_ENABLED=1 $(GO) test -race $(PKGS)
 
 .PHONY: test-real
-test-real: build ## tests against real Kafka brokers, fetched and started here
+test-real: build ## tests against real Kafka and Flink, fetched and started here
 	test/real/run.sh $(GO) test -count=1 -tags real $(REAL_PKGS)
 
 .PHONY: fuzz
