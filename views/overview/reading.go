@@ -1,0 +1,159 @@
+package overview
+
+import (
+	"strings"
+	"time"
+
+	"github.com/recoverctl/recoverctl/inspect"
+	"github.com/recoverctl/recoverctl/internal/figures"
+	"github.com/recoverctl/recoverctl/tui/theme"
+	"github.com/recoverctl/recoverctl/views/phrase"
+)
+
+// Reading is an overview with what could not be read beside it.
+type Reading struct {
+	Overview inspect.JobOverview
+	// Err is what could not be read. Where Failed is set it is of a later read
+	// than the overview, which brought nothing.
+	Err    error
+	Failed bool
+	At     time.Time // when the read of the overview began; zero: nothing is known
+}
+
+// Known reports whether something was read.
+func (r Reading) Known() bool { return !r.At.IsZero() }
+
+// Problems are the findings, errors first, and before them the faults that none
+// of the findings tells.
+func (r Reading) Problems() []inspect.Finding {
+	var out []inspect.Finding
+	for _, f := range phrase.Faults(r.Err) {
+		said := false
+		for _, finding := range r.Overview.Findings {
+			said = said || strings.Contains(finding.Cause, f.Error())
+		}
+		if said {
+			continue
+		}
+		cause := f.Error()
+		if r.Failed {
+			cause = "reading again failed, what is shown is older: " + cause
+		}
+		out = append(out, inspect.Finding{Severity: inspect.SeverityError, Rule: "not-read", Refs: f.Refs, Cause: cause, Next: f.Hint})
+	}
+	return append(out, r.Overview.Findings...)
+}
+
+// Verdicts counts the recovery points by verdict.
+func (r Reading) Verdicts() (accepted, rejected, unknown int) {
+	for _, p := range r.Overview.Points {
+		switch p.Verdict {
+		case inspect.Accepted:
+			accepted++
+		case inspect.Rejected:
+			rejected++
+		default:
+			unknown++
+		}
+	}
+	return accepted, rejected, unknown
+}
+
+// Boundary says in two words whether a boundary is in force. It is refused where
+// a restore refuses the control topic.
+func (r Reading) Boundary() (string, theme.Tone) {
+	o := r.Overview
+	if o.ControlTopic == nil {
+		return "none", theme.Plain
+	}
+	for _, p := range o.Partitions {
+		if p.Boundary != nil {
+			return "in force", theme.Plain
+		}
+	}
+	for _, f := range o.Findings {
+		if f.Severity == inspect.SeverityError && len(f.Refs) > 0 && strings.HasPrefix(f.Refs[0], "control topic ") {
+			return "REFUSED", theme.Error
+		}
+	}
+	return "not read", theme.Warning
+}
+
+// Untrimmed are the partitions whose log still holds records before the
+// boundary.
+func (r Reading) Untrimmed() []int32 {
+	var parts []int32
+	for _, p := range r.Overview.Partitions {
+		if p.Boundary != nil && p.LogStart != nil && *p.LogStart < *p.Boundary {
+			parts = append(parts, p.Partition)
+		}
+	}
+	return parts
+}
+
+// BoundarySentence says all that the overview knows about the boundary.
+func (r Reading) BoundarySentence() string {
+	switch word, _ := r.Boundary(); word {
+	case "none":
+		return "no boundary: the job has no control topic"
+	case "REFUSED":
+		return "boundary REFUSED: no restore is accepted"
+	case "not read":
+		return "the boundary could not be read"
+	}
+	parts := r.Untrimmed()
+	if len(parts) == 0 {
+		return "boundary in force, the log is trimmed to it"
+	}
+	return "boundary in force, log not trimmed yet on " + figures.Group(int64(len(parts))) + " of " +
+		phrase.Count(len(r.Overview.Partitions), "partition", "partitions") + ": " + figures.Ranges(parts, 6)
+}
+
+// Live is the running job's state, or that nobody asked for it.
+func (r Reading) Live() (string, theme.Tone) {
+	if r.Overview.Live == nil {
+		return phrase.NotConnected, theme.Muted
+	}
+	state := phrase.Safe(r.Overview.Live.State)
+	switch state {
+	case "RUNNING", "FINISHED":
+		return state, theme.Plain
+	case "FAILING", "FAILED", "RESTARTING":
+		return state, theme.Error
+	default:
+		return state, theme.Warning
+	}
+}
+
+// AtRisk is how many durable calls are open without an outcome on record, or
+// that nobody looked.
+func (r Reading) AtRisk() (string, theme.Tone) {
+	switch calls := r.Overview.PendingCalls; {
+	case calls != nil && calls.Pending+calls.Overwritten > 0:
+		return figures.Group(calls.Pending + calls.Overwritten), theme.Warning
+	case calls != nil:
+		return "0", theme.Plain
+	case r.Overview.Scan != nil && r.Overview.Scan.Done < r.Overview.Scan.Total:
+		return "scanning", theme.Muted
+	default:
+		return phrase.NotScanned, theme.Muted
+	}
+}
+
+// Find is the recovery point with this URI; false where it is not in the list.
+func (r Reading) Find(uri string) (int, bool) {
+	for i, p := range r.Overview.Points {
+		if p.URI == uri {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+// Searched says where recovery points were looked for.
+func (r Reading) Searched() string {
+	if len(r.Overview.Searched) == 0 {
+		return "no place is configured"
+	}
+	return phrase.Count(len(r.Overview.Searched), "place", "places") + " searched"
+}
