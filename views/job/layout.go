@@ -1,0 +1,259 @@
+package job
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/recoverctl/recoverctl/inspect"
+	"github.com/recoverctl/recoverctl/internal/figures"
+	"github.com/recoverctl/recoverctl/tui"
+	"github.com/recoverctl/recoverctl/tui/theme"
+	"github.com/recoverctl/recoverctl/tui/vtable"
+	"github.com/recoverctl/recoverctl/views/phrase"
+)
+
+// layout is how the lines of the screen are shared out.
+type layout struct {
+	head       []string // what is wrong, and what is not known
+	points     int      // lines of the recovery points
+	partitions int      // lines of the partitions, without the counted line
+	rest       string   // the counted line; "" for none
+}
+
+const (
+	leastPoints     = 5  // header, two rows, two lines of detail
+	leastPartitions = 5  // header, three rows, the counted line
+	roomy           = 15 // from how many lines on there is room for what only helps
+)
+
+// View implements tui.Screen.
+func (s *Screen) View(size tui.Size) string {
+	th, reading := s.options.Theme, s.reader.Reading
+	if !reading.Known() && s.reader.Busy() {
+		return strings.Join(s.loading(size), "\n")
+	}
+	l := s.layout(size)
+	lines := l.head
+	if !reading.Known() {
+		return strings.Join(lines, "\n")
+	}
+	lines = append(lines, "")
+	if s.onParts {
+		lines = append(lines, s.partitions.View(tui.Size{Width: size.Width, Height: l.partitions}))
+		return strings.Join(lines, "\n")
+	}
+	if len(reading.Overview.Points) == 0 {
+		lines = append(lines, s.noPoints(size.Width)...)
+	} else {
+		lines = append(lines, s.points.View(tui.Size{Width: size.Width, Height: l.points}))
+	}
+	if l.partitions > 0 || l.rest != "" {
+		lines = append(lines, "")
+	}
+	if l.partitions > 0 {
+		table := vtable.New(th, s.partitionColumns(), partitionRows{s, l.partitions - 1})
+		table.Focus(false)
+		lines = append(lines, table.View(tui.Size{Width: size.Width, Height: l.partitions}))
+	}
+	if l.rest != "" {
+		lines = append(lines, s.countedLine(l.rest, size.Width))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// loading is the first frame: it names what is read, and never looks like a job
+// without recovery points.
+func (s *Screen) loading(size tui.Size) []string {
+	job := s.options.Job
+	lines := []string{" reading " + s.Crumb()}
+	add := func(text string) {
+		for _, line := range phrase.Hang("   ", text, size.Width-1) {
+			lines = append(lines, s.options.Theme.Paint(theme.Muted, line))
+		}
+	}
+	add("topic " + phrase.Safe(job.Topic))
+	if job.ControlTopic != nil {
+		add("control topic " + phrase.Safe(*job.ControlTopic))
+	}
+	for _, place := range job.RecoveryPoints {
+		add("recovery points in " + phrase.Safe(place))
+	}
+	return lines
+}
+
+func (s *Screen) layout(size tui.Size) layout {
+	reading := s.reader.Reading
+	width, height := size.Width, size.Height
+	problems := reading.Problems()
+	if !reading.Known() {
+		return layout{head: s.failed(width, height)}
+	}
+	var l layout
+	most := max(height/5, 2)
+	switch {
+	case s.onParts && height < roomy:
+		most = 1
+	case s.onParts:
+		most = 2
+	}
+	if len(problems) == 0 {
+		l.head = []string{" " + s.options.Theme.Signed(theme.OK, "no finding in what was read")}
+	} else {
+		l.head = problemLines(s.options.Theme, problems, width, most)
+	}
+	if s.onParts {
+		kinds := max(height/8, 2)
+		if height < roomy {
+			kinds = 0
+		}
+		l.head = append(append(l.head, ""), s.paneHead(width, kinds)...)
+		l.partitions = max(height-len(l.head)-1, 0)
+		return l
+	}
+	if height >= roomy {
+		l.head = append(l.head, s.facts(width))
+	}
+	free := height - len(l.head) - 1
+	want := 1 + len(reading.Overview.Points)
+	if point := s.selected(); point != nil {
+		at, _ := s.points.Cursor()
+		want += len(pointRows{s}.Detail(at))
+	} else {
+		want = len(s.noPoints(width))
+	}
+	parts := len(s.order)
+	if parts == 0 {
+		l.points = max(min(want, free-2), 1)
+		l.rest = s.noPartitions()
+		return l
+	}
+	least := min(leastPartitions, parts+1)
+	l.points = min(want, max(free-1-least, leastPoints))
+	left := free - l.points - 1
+	switch {
+	case left >= parts+1: // a header and all of them
+		l.partitions = parts + 1
+	case left >= 3: // a header, some of them, the counted line
+		l.partitions = left - 1
+		l.rest = s.order.rest(left-2, width-len(tabKey)-4)
+	default:
+		l.points = min(want, max(free-2, 1))
+		lead := phrase.Count(parts, "partition", "partitions") + ": "
+		l.rest = lead + s.order.sum(width-len(tabKey)-4-len(lead))
+	}
+	return l
+}
+
+// tabKey ends the line under the bars, with a space after it.
+const tabKey = "tab "
+
+// countedLine is the line under the bars, with the key that shows all.
+func (s *Screen) countedLine(text string, width int) string {
+	room := width - 3 - len(tabKey) - 1
+	if len(s.order) == 0 {
+		return "   " + phrase.Clip(text, width-4, s.options.Theme.Signs.More)
+	}
+	text = phrase.Clip(text, room, s.options.Theme.Signs.More)
+	gap := strings.Repeat(" ", max(width-3-ansi.StringWidth(text)-len(tabKey), 1))
+	return "   " + text + gap + s.options.Theme.Paint(theme.KeyName, "tab")
+}
+
+// failed is the screen of a job of which nothing could be read.
+func (s *Screen) failed(width, height int) []string {
+	th := s.options.Theme
+	lines := []string{" " + th.Signed(theme.Error, "nothing of "+s.Crumb()+" could be read"), ""}
+	for _, p := range s.reader.Reading.Problems() {
+		for _, line := range phrase.Hang(lead(th, p), phrase.Safe(p.Cause), width-1) {
+			lines = append(lines, th.Paint(phrase.Tone(p.Severity), line))
+		}
+		if p.Next != "" {
+			lines = append(lines, phrase.Hang("     ", phrase.Safe(p.Next), width-1)...)
+		}
+	}
+	lines = append(lines, "", "   r reads again")
+	if len(lines) > height && height > 1 {
+		lines = append(lines[:height-1], " "+th.Paint(theme.Muted, th.Signs.More+" f shows all of it"))
+	}
+	return lines
+}
+
+// facts are what no finding says: whether the job and its calls were looked at,
+// and what was done last.
+func (s *Screen) facts(width int) string {
+	reading := s.reader.Reading
+	live, liveTone := reading.Live()
+	risk, riskTone := reading.AtRisk()
+	th := s.options.Theme
+	boundary := ""
+	if word, tone := reading.Boundary(); word != "in force" {
+		boundary = "   boundary " + th.Paint(tone, word)
+	}
+	operation := phrase.Operation(reading.Overview.LastOperation, reading.At)
+	line := "   live " + th.Paint(liveTone, live) + "   calls " + th.Paint(riskTone, risk) + boundary
+	room := width - 1 - ansi.StringWidth(line) - len("   cleanup ")
+	if ansi.StringWidth(operation) <= room {
+		line += "   cleanup " + operation
+	}
+	return line
+}
+
+// noPoints says where none was found.
+func (s *Screen) noPoints(width int) []string {
+	reading := s.reader.Reading
+	var lines []string
+	if len(reading.Overview.Searched) == 0 {
+		return phrase.Hang("   ", "No recovery point is known: the profile names no place to look in (recovery-points of the job).", width-1)
+	}
+	text := "No recovery point was found in:"
+	if reading.Err != nil {
+		text = "No recovery point could be read in:"
+	}
+	lines = append(lines, "   "+text)
+	for _, place := range reading.Overview.Searched {
+		lines = append(lines, phrase.Hang("     ", phrase.Safe(place), width-1)...)
+	}
+	return lines
+}
+
+func (s *Screen) noPartitions() string {
+	for _, f := range s.reader.Reading.Overview.Findings {
+		if f.Rule == "topic-missing" {
+			return "No partition: the topic does not exist, or may not be seen."
+		}
+	}
+	return "The partitions are not known: the topic could not be read."
+}
+
+// paneHead is the recovery point that the bars are about, while the keys act on
+// the partitions, and what the partitions are like in at most most lines, the
+// worst first.
+func (s *Screen) paneHead(width, most int) []string {
+	th := s.options.Theme
+	lines := []string{"   no recovery point is selected"}
+	if p := s.selected(); p != nil {
+		verdict, tone := phrase.Verdict(p.Verdict)
+		lines[0] = " " + th.Signs.Marker + " " + th.Paint(theme.Title, s.names[p.URI]) + "  " + th.Paint(tone, verdict)
+		if p.Verdict == inspect.Accepted {
+			lines[0] += "  " + phrase.Clip(spanOf(*p), width-3-ansi.StringWidth(lines[0]), th.Signs.More)
+		}
+	}
+	if most < 1 {
+		return lines
+	}
+	kinds, counts := countKinds(s.order)
+	shown := kinds
+	if len(kinds) > most {
+		shown = kinds[:most-1]
+	}
+	left := len(s.order)
+	for _, kind := range shown {
+		left -= counts[kind]
+		lines = append(lines, fmt.Sprintf("   %*s %s", len(figures.Group(int64(len(s.order)))), figures.Group(int64(counts[kind])), kind))
+	}
+	if left > 0 {
+		lines = append(lines, fmt.Sprintf("   %s of other kinds", figures.Group(int64(left))))
+	}
+	return lines
+}

@@ -1,0 +1,118 @@
+package job
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/recoverctl/recoverctl/inspect"
+	"github.com/recoverctl/recoverctl/internal/figures"
+	"github.com/recoverctl/recoverctl/tui/theme"
+	"github.com/recoverctl/recoverctl/tui/vtable"
+	"github.com/recoverctl/recoverctl/views/phrase"
+)
+
+var pointColumns = []vtable.Column{
+	{Title: "RECOVERY POINT", Max: 44},
+	{Title: "AGE", Right: true},
+	{Title: "VERDICT", Min: len("accepted")},
+	{Title: "RUN AGAIN", Right: true},
+	{Title: "NOT CHECKED", Min: 14, Flex: 1},
+}
+
+// pointRows are the recovery points, newest first.
+type pointRows struct{ *Screen }
+
+func (r pointRows) Len() int        { return len(r.reader.Reading.Overview.Points) }
+func (r pointRows) ID(i int) string { return r.reader.Reading.Overview.Points[i].URI }
+
+func (r pointRows) Row(i int) []vtable.Cell {
+	p := r.reader.Reading.Overview.Points[i]
+	th := r.options.Theme
+	name := r.names[p.URI]
+	if r.chosen[p.URI] {
+		name = th.Signs.Marker + " " + name
+	}
+	if p.Pinned {
+		name += " (pinned)"
+	}
+	verdict, tone := phrase.Verdict(p.Verdict)
+	calls := vtable.Cell{Text: phrase.Calls(p.RunsAgain)}
+	switch {
+	case p.RunsAgain == nil:
+		calls.Tone = theme.Muted
+	case *p.RunsAgain > 0:
+		calls.Tone = theme.Warning
+	}
+	return []vtable.Cell{
+		{Text: name},
+		{Text: phrase.Age(p.Taken, r.reader.Reading.At)},
+		{Text: verdict, Tone: tone},
+		calls,
+		{Text: unchecked(th, p), Tone: theme.Muted},
+	}
+}
+
+// unchecked is what no rule looked at, in a word or two: the selected row names
+// all of it.
+func unchecked(th theme.Theme, p inspect.PointSummary) string {
+	switch len(p.Unchecked) {
+	case 0:
+		return th.Signs.None
+	case 1:
+		return phrase.Safe(p.Unchecked[0])
+	default:
+		return phrase.Count(len(p.Unchecked), "rule", "rules")
+	}
+}
+
+// Detail says under the selected row why its verdict is what it is, whole.
+func (r pointRows) Detail(i int) []string {
+	p := r.reader.Reading.Overview.Points[i]
+	width := max(r.size.Width-6, 1)
+	var lines []string
+	switch p.Verdict {
+	case inspect.Accepted:
+		lines = phrase.Wrap(spanOf(p), width)
+		if len(p.Unchecked) > 1 {
+			lines = append(lines, phrase.Hang("not checked: ", phrase.Safe(strings.Join(p.Unchecked, ", ")), width)...)
+		}
+	case inspect.Rejected:
+		lines = phrase.Wrap(phrase.Safe(p.Message), width)
+	default:
+		lines = phrase.Wrap(doubt(p), width)
+	}
+	if warning, ok := otherwise(p); ok {
+		th := r.options.Theme
+		for _, line := range phrase.Hang(th.Signs.Warning+" ", warning, width) {
+			lines = append(lines, th.Paint(theme.Warning, line))
+		}
+	}
+	return lines
+}
+
+func spanOf(p inspect.PointSummary) string {
+	if len(p.Validation.Window) == 0 {
+		return "replays nothing"
+	}
+	return fmt.Sprintf("replays a span of %s offsets in %s", figures.Group(p.Span), phrase.Count(len(p.Validation.Window), "partition", "partitions"))
+}
+
+// doubt is why the first rule that could not be asked could not.
+func doubt(p inspect.PointSummary) string {
+	for _, rule := range p.Validation.Rules {
+		if rule.Result == inspect.NotChecked {
+			return "no rule refuses it; not checked: " + phrase.Safe(rule.Message)
+		}
+	}
+	return "no rule refuses it, and not every rule could be asked"
+}
+
+// otherwise warns where the job's own release would not do what the verdict
+// says.
+func otherwise(p inspect.PointSummary) (string, bool) {
+	if len(p.Validation.Runtime) != 1 {
+		return "", false
+	}
+	r := p.Validation.Runtime[0]
+	return "your release (" + phrase.Safe(string(r.Release)) + ") " + phrase.Does(r) + ": v says why", !phrase.Agrees(p.Verdict, r)
+}

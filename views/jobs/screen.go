@@ -1,0 +1,272 @@
+package jobs
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/recoverctl/recoverctl/inspect"
+	"github.com/recoverctl/recoverctl/tui"
+	"github.com/recoverctl/recoverctl/tui/theme"
+	"github.com/recoverctl/recoverctl/tui/vtable"
+	"github.com/recoverctl/recoverctl/views/job"
+	"github.com/recoverctl/recoverctl/views/overview"
+	"github.com/recoverctl/recoverctl/views/phrase"
+)
+
+// Source reads overviews and recovery points. *inspect.Inspector is one.
+type Source interface {
+	job.Source
+}
+
+// Options are what the screen needs.
+type Options struct {
+	Theme  theme.Theme
+	Now    func() time.Time // time.Now if nil
+	Jobs   []inspect.Job    // in the order of the profile
+	Source Source
+}
+
+// Screen is the list of jobs.
+type Screen struct {
+	options Options
+	readers []*overview.Reader
+	table   *vtable.Table
+	size    tui.Size
+}
+
+// New makes the screen.
+func New(o Options) *Screen {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	s := &Screen{options: o}
+	for i, j := range o.Jobs {
+		s.readers = append(s.readers, overview.NewReader(fmt.Sprintf("job %d", i), j, o.Source, o.Now))
+	}
+	s.table = vtable.New(o.Theme, columns(o.Jobs), rows{s})
+	return s
+}
+
+// Init implements tui.Screen: every job is read in its own slot.
+func (s *Screen) Init() tui.Cmd {
+	var all tui.Cmd
+	for _, r := range s.readers {
+		all = tui.Batch(all, r.Read())
+	}
+	return all
+}
+
+// Reload implements tui.Reloader.
+func (s *Screen) Reload() tui.Cmd { return s.Init() }
+
+// Update implements tui.Screen.
+func (s *Screen) Update(msg tui.Msg) tui.Cmd {
+	for _, r := range s.readers {
+		if r.Take(msg) {
+			s.table.SetSource(rows{s})
+			break
+		}
+	}
+	return nil
+}
+
+// Resize implements tui.Resizer.
+func (s *Screen) Resize(size tui.Size) {
+	s.size = size
+	s.table.Resize(size)
+}
+
+// View implements tui.Screen.
+func (s *Screen) View(size tui.Size) string {
+	if len(s.readers) > 0 {
+		return s.table.View(size)
+	}
+	lines := []string{" This profile has no job.", ""}
+	lines = append(lines, phrase.Hang("   ", "Add jobs to it in the config file, or give --topic and --brokers for one job: recoverctl config show says where each value comes from.", size.Width-1)...)
+	return strings.Join(lines, "\n")
+}
+
+// Crumb implements tui.Screen.
+func (s *Screen) Crumb() string { return "Jobs" }
+
+// Status implements tui.Screen: the age of the oldest data.
+func (s *Screen) Status() tui.Status {
+	if len(s.readers) == 0 {
+		return tui.Status{Timeless: true}
+	}
+	var oldest time.Time
+	for _, r := range s.readers {
+		if at := r.Reading.At; !at.IsZero() && (oldest.IsZero() || at.Before(oldest)) {
+			oldest = at
+		}
+	}
+	return tui.Status{ReadAt: oldest}
+}
+
+// Keys implements tui.Screen.
+func (s *Screen) Keys() []tui.Key {
+	open := tui.Key{Keys: []string{"enter"}, Help: "open", Run: s.open, Disabled: func() string {
+		if len(s.readers) == 0 {
+			return "there is no job"
+		}
+		return ""
+	}}
+	return append([]tui.Key{open}, s.table.Keys()...)
+}
+
+func (s *Screen) open() tui.Cmd {
+	at, ok := s.table.Cursor()
+	if !ok {
+		return nil
+	}
+	return tui.Push(job.New(job.Options{
+		Theme: s.options.Theme, Now: s.options.Now, Job: s.options.Jobs[at], Source: s.options.Source, Reading: s.readers[at].Reading,
+	}))
+}
+
+// columns keep the whole name of every job, as far as that is possible: others
+// are left out before.
+func columns(jobs []inspect.Job) []vtable.Column {
+	name := 0
+	for _, j := range jobs {
+		name = max(name, ansi.StringWidth(phrase.Job(j)))
+	}
+	return []vtable.Column{
+		{Title: "JOB", Min: min(name, 32), Max: 48},
+		{Title: "FINDINGS", Min: len("x unread")},
+		{Title: "LIVE", Min: len(phrase.NotConnected)},
+		{Title: "ACC", Right: true},
+		{Title: "REJ", Right: true},
+		{Title: "UNK", Right: true},
+		{Title: "BOUNDARY", Min: len("in force")},
+		{Title: "AT RISK", Min: len(phrase.NotScanned)},
+		{Title: "LAST CLEANUP", Min: len("3f9c21aa COMMITTED 22m ago")},
+		{Title: "READ", Min: len("14:03Z")},
+	}
+}
+
+// rows are the jobs in the order of the profile.
+type rows struct{ *Screen }
+
+func (r rows) Len() int        { return len(r.readers) }
+func (r rows) ID(i int) string { return strconv.Itoa(i) }
+
+func (r rows) Row(i int) []vtable.Cell {
+	reader, th := r.readers[i], r.options.Theme
+	reading := reader.Reading
+	name := vtable.Cell{Text: phrase.Job(r.options.Jobs[i])}
+	if !reading.Known() {
+		if reader.Busy() {
+			reading := "reading…"
+			if th.ASCII {
+				reading = "reading."
+			}
+			return []vtable.Cell{name, {Text: reading, Tone: theme.Muted}}
+		}
+		return []vtable.Cell{name, {Text: th.Signs.Error + " unread", Tone: theme.Error}}
+	}
+	live, liveTone := reading.Live()
+	boundary, boundaryTone := reading.Boundary()
+	risk, riskTone := reading.AtRisk()
+	accepted, rejected, unknown := reading.Verdicts()
+	return []vtable.Cell{
+		name, findings(th, reading), {Text: live, Tone: liveTone},
+		count(accepted, theme.Plain), count(rejected, theme.Error), count(unknown, theme.Warning),
+		{Text: boundary, Tone: boundaryTone}, {Text: risk, Tone: riskTone},
+		{Text: phrase.Operation(reading.Overview.LastOperation, reading.At)}, {Text: phrase.Clock(reading.At, reading.At), Tone: theme.Muted},
+	}
+}
+
+func count(n int, tone theme.Tone) vtable.Cell {
+	if n == 0 {
+		tone = theme.Plain
+	}
+	return vtable.Cell{Text: strconv.Itoa(n), Tone: tone}
+}
+
+// findings counts errors and warnings by their signs.
+func findings(th theme.Theme, reading overview.Reading) vtable.Cell {
+	errors, warnings := 0, 0
+	for _, f := range reading.Problems() {
+		switch f.Severity {
+		case inspect.SeverityError:
+			errors++
+		case inspect.SeverityWarning:
+			warnings++
+		}
+	}
+	text, tone := th.Signs.OK+" none", theme.OK
+	if warnings > 0 {
+		text, tone = fmt.Sprintf("%s %d", th.Signs.Warning, warnings), theme.Warning
+	}
+	if errors > 0 {
+		worst := fmt.Sprintf("%s %d", th.Signs.Error, errors)
+		if warnings > 0 {
+			worst += "  " + text
+		}
+		text, tone = worst, theme.Error
+	}
+	return vtable.Cell{Text: text, Tone: tone}
+}
+
+// Detail says under the selected job what its row can't: the worst findings in
+// their words, and the facts behind the numbers.
+func (r rows) Detail(i int) []string {
+	lines := r.lines(i)
+	if room := r.size.Height - 2; len(lines) > room && room > 0 {
+		lines = append(lines[:room-1], r.options.Theme.Paint(theme.Muted, r.options.Theme.Signs.More+" enter shows all of it"))
+	}
+	return lines
+}
+
+func (r rows) lines(i int) []string {
+	reader, th, j := r.readers[i], r.options.Theme, r.options.Jobs[i]
+	reading := reader.Reading
+	width := max(r.size.Width-6, 1)
+	if !reading.Known() && reader.Busy() {
+		return []string{th.Paint(theme.Muted, phrase.Clip("topic "+phrase.Safe(j.Topic)+", recovery points in "+
+			phrase.Count(len(j.RecoveryPoints), "place", "places"), width, th.Signs.More))}
+	}
+	var lines []string
+	problems := reading.Problems()
+	const most = 2
+	for _, f := range problems[:min(len(problems), most)] {
+		tone := phrase.Tone(f.Severity)
+		lead := "  "
+		if sign := th.Sign(tone); sign != "" {
+			lead = sign + " "
+		}
+		for _, line := range phrase.Hang(lead, phrase.Safe(f.Cause), width) {
+			lines = append(lines, th.Paint(tone, line))
+		}
+	}
+	if rest := len(problems) - most; rest > 0 {
+		lines = append(lines, "  "+phrase.Count(rest, "more finding", "more findings")+": enter shows all")
+	}
+	if !reading.Known() {
+		if len(problems) > 0 && problems[0].Next != "" {
+			lines = append(lines, phrase.Hang("  ", phrase.Safe(problems[0].Next), width)...)
+		}
+		return lines
+	}
+	accepted, rejected, unknown := reading.Verdicts()
+	live, _ := reading.Live()
+	risk, _ := reading.AtRisk()
+	facts := []string{
+		fmt.Sprintf("live %s, calls at risk %s", live, risk),
+		fmt.Sprintf("%s: %d accepted, %d rejected, %d unknown (%s)", phrase.Count(len(reading.Overview.Points), "recovery point", "recovery points"),
+			accepted, rejected, unknown, reading.Searched()),
+		reading.BoundarySentence(),
+		fmt.Sprintf("last cleanup %s, read %s", phrase.Operation(reading.Overview.LastOperation, reading.At), phrase.Clock(reading.At, reading.At)),
+	}
+	for _, fact := range facts {
+		for _, line := range phrase.Hang("  ", fact, width) {
+			lines = append(lines, th.Paint(theme.Muted, line))
+		}
+	}
+	return lines
+}

@@ -1,0 +1,275 @@
+package jobs_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+	"github.com/muesli/termenv"
+	"pgregory.net/rapid"
+
+	"github.com/recoverctl/recoverctl/inspect"
+	"github.com/recoverctl/recoverctl/tui"
+	"github.com/recoverctl/recoverctl/tui/theme"
+	"github.com/recoverctl/recoverctl/tui/tuitest"
+	"github.com/recoverctl/recoverctl/views/jobs"
+	"github.com/recoverctl/recoverctl/views/viewtest"
+)
+
+func screen(th theme.Theme, source jobs.Source, all ...inspect.Job) *jobs.Screen {
+	return jobs.New(jobs.Options{Theme: th, Now: viewtest.Clock, Jobs: all, Source: source})
+}
+
+// quiet is a job without a control topic and with nothing wrong.
+func quiet() (inspect.Job, viewtest.Shelf, viewtest.Broker) {
+	job := viewtest.Job()
+	job.Name, job.ControlTopic, job.RecoveryPoints = "billing-agent", nil, []string{"s3://flink-state/billing"}
+	store := viewtest.Shelf{Places: map[string][]inspect.RecoveryPoint{
+		"s3://flink-state/billing": {viewtest.Point("chk-7", 7, 4*time.Minute, viewtest.Boundary())},
+	}}
+	return job, store, viewtest.Log()
+}
+
+// dark is a job whose cluster does not answer and whose place can't be listed.
+func dark() (inspect.Job, viewtest.Shelf, viewtest.Broker) {
+	job := viewtest.Job()
+	job.Name, job.RecoveryPoints = "audit-agent", []string{"s3://audit/checkpoints"}
+	gone := viewtest.Gone()
+	return job, viewtest.Shelf{Fails: map[string]error{"s3://audit/checkpoints": gone}}, viewtest.Broker{DataErr: gone, ControlErr: gone}
+}
+
+// refused is a job whose control topic a restore refuses.
+func refused() (inspect.Job, viewtest.Shelf, viewtest.Broker) {
+	job := viewtest.Job()
+	job.Name = "refund-agent"
+	log := viewtest.Log()
+	log.Control = viewtest.Control(inspect.ControlRecord{Key: []byte("x")})
+	return job, viewtest.Store(), log
+}
+
+func profile() (*viewtest.Source, []inspect.Job) {
+	source := viewtest.Incident()
+	all := []inspect.Job{viewtest.Job()}
+	for _, make := range []func() (inspect.Job, viewtest.Shelf, viewtest.Broker){quiet, refused, dark} {
+		job, store, log := make()
+		source.Add(job.Name, store, log)
+		all = append(all, job)
+	}
+	return source, all
+}
+
+func TestFrames(t *testing.T) {
+	source, all := profile()
+	alone, store, log := dark()
+	failing := &viewtest.Source{}
+	failing.Add(alone.Name, store, log)
+	halfJob := viewtest.Job()
+	halfLog := viewtest.Log()
+	halfLog.ControlErr = viewtest.Gone()
+	half := &viewtest.Source{}
+	half.Add(halfJob.Name, viewtest.Store(), halfLog)
+	viewtest.Goldens(t, map[string]viewtest.Case{
+		"loading": {Screen: func() tui.Screen { return screen(viewtest.Plain(), source, all...) }, Busy: true},
+		"empty":   {Screen: func() tui.Screen { return screen(viewtest.Plain(), source) }},
+		"full":    {Screen: func() tui.Screen { return screen(viewtest.Plain(), source, all...) }},
+		"refused": {Screen: func() tui.Screen { return screen(viewtest.Plain(), source, all...) }, Keys: []string{"j", "j"}},
+		"failed":  {Screen: func() tui.Screen { return screen(viewtest.Plain(), failing, alone) }},
+		"partial": {Screen: func() tui.Screen { return screen(viewtest.Plain(), half, halfJob) }},
+	})
+}
+
+// From home to "why was this point rejected" it takes three keys.
+func TestWhyTakesThreeKeys(t *testing.T) {
+	source := viewtest.Incident()
+	store := viewtest.Store()
+	places := store.Places[viewtest.Checkpoints]
+	store.Places[viewtest.Checkpoints] = []inspect.RecoveryPoint{places[0], places[3]}
+	store.Places[viewtest.Savepoints] = nil
+	source.Add(viewtest.Job().Name, store, viewtest.Log())
+	d := tuitest.New(t, viewtest.Options(viewtest.Plain()), screen(viewtest.Plain(), source, viewtest.Job()), 80, 24)
+	d.Press("enter", "j", "v")
+	if frame := d.Frame(); !strings.Contains(frame, "REJECTED: partition 0 must be read from 60, cleanup") {
+		t.Errorf("three keys from home:\n%s", frame)
+	}
+}
+
+// One job that is slow hides no other: each comes as it is read.
+func TestEachJobComesWhenItIsRead(t *testing.T) {
+	source, all := profile()
+	d := tuitest.NewBusy(t, viewtest.Options(viewtest.Plain()), screen(viewtest.Plain(), source, all...), 80, 24)
+	if got := strings.Count(d.Frame(), "reading…"); got != len(all) {
+		t.Fatalf("%d of %d rows are reading at first:\n%s", got, len(all), d.Frame())
+	}
+	d.Step() // the batch of reads
+	for left := len(all) - 1; left >= 0; left-- {
+		d.Step()
+		if got := strings.Count(d.Frame(), "reading…"); got != left {
+			t.Fatalf("%d rows are still reading, want %d:\n%s", got, left, d.Frame())
+		}
+	}
+}
+
+// A cluster that stops answering leaves what is known, with its age and the
+// error beside it.
+func TestAFailedReloadKeepsWhatIsKnown(t *testing.T) {
+	source, job := viewtest.Incident(), viewtest.Job()
+	d := tuitest.New(t, viewtest.Options(viewtest.Plain()), screen(viewtest.Plain(), source, job), 120, 40)
+	gone := viewtest.Gone()
+	source.Add(job.Name, viewtest.Shelf{Fails: map[string]error{viewtest.Checkpoints: gone, viewtest.Savepoints: gone}}, viewtest.Broker{DataErr: gone, ControlErr: gone})
+	d.Press("r")
+	for _, want := range []string{"reading again failed, what is shown is older: no broker answers", "6 recovery points: 3 accepted, 2 rejected, 1 unknown"} {
+		if !strings.Contains(d.Frame(), want) {
+			t.Errorf("after a failed reload %q is not shown:\n%s", want, d.Frame())
+		}
+	}
+}
+
+func TestHostileBytesDoNothing(t *testing.T) {
+	for _, keys := range [][]string{{}, {"enter"}, {"enter", "f"}, {"enter", "v"}, {"enter", "v", "a", "G"}, {"enter", "enter"}, {"enter", "enter", "G"}, {"enter", "tab"}, {"?"}} {
+		t.Run(strings.Join(keys, " "), func(t *testing.T) {
+			source, job := viewtest.HostileIncident()
+			d := tuitest.New(t, viewtest.Options(viewtest.Plain()), screen(viewtest.Plain(), source, job), 80, 24)
+			viewtest.Harmless(t, d)
+			d.Press(keys...)
+			viewtest.Harmless(t, d)
+			if len(keys) == 0 && !strings.Contains(d.Frame(), `a\x1b[2J`) {
+				t.Errorf("the job's name is not shown as it is:\n%s", d.Frame())
+			}
+		})
+	}
+}
+
+// Every screen reads the same in ASCII.
+func TestASCII(t *testing.T) {
+	source, all := profile()
+	th := viewtest.ASCIITheme()
+	d := tuitest.NewBusy(t, viewtest.Options(th), screen(th, source, all...), 80, 24)
+	viewtest.ASCII(t, d)
+	d.Settle()
+	for _, key := range []string{"j", "k", "enter", "space", "tab", "j", "tab", "f", "esc", "v", "a", "n", "esc", "enter", "G", "v"} {
+		d.Press(key)
+		viewtest.ASCII(t, d)
+		if t.Failed() {
+			t.Fatalf("after %s:\n%s", key, d.Frame())
+		}
+	}
+}
+
+// What colour says is said by a word or a sign too: with colours and without
+// the same text is shown.
+func TestColoursAddNothing(t *testing.T) {
+	source, all := profile()
+	coloured := theme.New(theme.Options{Palette: theme.Dark, Colors: termenv.TrueColor})
+	a := tuitest.New(t, viewtest.Options(viewtest.Plain()), screen(viewtest.Plain(), source, all...), 80, 24)
+	b := tuitest.New(t, viewtest.Options(coloured), screen(coloured, source, all...), 80, 24)
+	for _, key := range []string{"j", "k", "enter", "j", "j", "j", "v", "a", "esc", "tab", "f", "esc", "enter"} {
+		a.Press(key)
+		b.Press(key)
+		if a.Frame() != b.Frame() {
+			t.Fatalf("after %s colours change the text:\n%s\n%s", key, a.Frame(), b.Frame())
+		}
+		if !strings.Contains(b.Styled(), "\x1b[") {
+			t.Fatalf("after %s nothing is coloured", key)
+		}
+	}
+}
+
+// versions is a Source whose answers tell which one they are, wherever they are
+// shown. Some fail, and some bring a part only.
+type versions struct {
+	mu     sync.Mutex
+	source *viewtest.Source
+	given  int
+	fail   map[int]bool
+}
+
+func (v *versions) stamp(text *string) { *text = fmt.Sprintf("version %d; %s", v.given, *text) }
+
+func (v *versions) Overview(ctx context.Context, job inspect.Job) (inspect.JobOverview, error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.given++
+	if v.fail[v.given%7] {
+		return inspect.JobOverview{}, errors.Join(fmt.Errorf("version %d; nothing could be read", v.given), viewtest.Gone())
+	}
+	o, err := v.source.Overview(ctx, job)
+	for i := range o.Findings {
+		v.stamp(&o.Findings[i].Cause)
+	}
+	if v.given%3 == 0 { // points come and go
+		o.Points = o.Points[:len(o.Points)-v.given%len(o.Points)]
+	}
+	for i := range o.Points {
+		p := &o.Points[i].Validation
+		p.Reasons = append([]inspect.Reason{}, p.Reasons...)
+		for n := range p.Reasons {
+			v.stamp(&p.Reasons[n].Message)
+		}
+		p.Notes = append([]string{fmt.Sprintf("version %d;", v.given)}, p.Notes...)
+	}
+	err = errors.Join(fmt.Errorf("version %d; a part could not be read", v.given), err)
+	return o, err
+}
+
+func (v *versions) Point(ctx context.Context, uri string) (inspect.RecoveryPoint, error) {
+	return v.source.Point(ctx, uri)
+}
+
+func (v *versions) newest() string {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return fmt.Sprintf("version %d;", v.given)
+}
+
+// Whatever is pressed, at whatever size and however late the answers come, no
+// screen panics, none is drawn outside the terminal, and after a reload the
+// newest answer is on the screen.
+func TestAnyKeysAtAnySize(t *testing.T) {
+	keys := []string{
+		"enter", "enter", "enter", "v", "v", "space", "tab", "tab", "f", "r", "n", "a", "esc", "esc", "-", "?", "j", "k", "g", "G",
+		"up", "down", "pgup", "pgdown", "home", "end", "x", "A",
+	}
+	rapid.Check(t, func(rt *rapid.T) {
+		fail := map[int]bool{}
+		for _, n := range rapid.SliceOfN(rapid.IntRange(1, 6), 0, 2).Draw(rt, "failing") {
+			fail[n] = true
+		}
+		source := &versions{source: viewtest.Incident(), fail: fail}
+		d := tuitest.NewBusy(t, viewtest.Options(viewtest.Plain()), screen(viewtest.Plain(), source, viewtest.Job()), 80, 24)
+		for range rapid.IntRange(1, 30).Draw(rt, "steps") {
+			switch rapid.IntRange(0, 9).Draw(rt, "what") {
+			case 0:
+				d.Resize(rapid.IntRange(1, 210).Draw(rt, "width"), rapid.IntRange(1, 70).Draw(rt, "height"))
+			case 1: // letters that arrive together, and answers that are late
+				d.Send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(rapid.StringOfN(rapid.RuneFrom([]rune("jkvrnafgG")), 1, 4, -1).Draw(rt, "burst"))})
+			case 2:
+				d.Advance(time.Duration(rapid.IntRange(1, 400).Draw(rt, "seconds")) * time.Second)
+			default:
+				d.Press(rapid.SampledFrom(keys).Draw(rt, "key"))
+			}
+			d.Styled()
+		}
+		d.Resize(120, 60)
+		switch d.Top().(type) {
+		case tui.Reloader:
+		default:
+			return
+		}
+		before := source.newest()
+		d.Press("r", "g")
+		if source.newest() == before {
+			return // the point's own screen reads no overview
+		}
+		if frame := d.Frame(); !strings.Contains(frame, source.newest()) {
+			rt.Fatalf("%s was the newest answer, and the screen shows\n%s", source.newest(), frame)
+		}
+		if t.Failed() {
+			rt.FailNow()
+		}
+	})
+}

@@ -1,0 +1,278 @@
+package point
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/recoverctl/recoverctl/inspect"
+	"github.com/recoverctl/recoverctl/internal/figures"
+	"github.com/recoverctl/recoverctl/tui/theme"
+	"github.com/recoverctl/recoverctl/views/phrase"
+	"github.com/recoverctl/recoverctl/views/sheet"
+)
+
+const indent = "   "
+
+// page is the whole screen for a width: what is wrong first, then what the
+// point is, then its parts.
+func (s *Screen) page(width int) []string {
+	p := &page{Screen: s, width: width}
+	switch {
+	case !s.answer:
+		p.hang(" ", theme.Plain, "reading "+s.name)
+		p.hang(indent, theme.Muted, phrase.Safe(s.options.Point))
+		return p.lines
+	case s.readAt.IsZero():
+		p.sign(theme.Error, s.name+" could not be read")
+		p.faults()
+		p.hang(indent, theme.Muted, phrase.Safe(s.options.Point))
+		return p.lines
+	}
+	p.verdict()
+	p.faults()
+	p.checks()
+	p.facts()
+	p.operators()
+	p.replay()
+	p.markers()
+	p.files()
+	return p.lines
+}
+
+// page collects lines for a width.
+type page struct {
+	*Screen
+	width int
+	lines []string
+}
+
+func (p *page) hang(lead string, tone theme.Tone, text string) {
+	for _, line := range phrase.Hang(lead, text, p.width-1) {
+		p.lines = append(p.lines, p.options.Theme.Paint(tone, line))
+	}
+}
+
+func (p *page) sign(tone theme.Tone, text string) {
+	sign := p.options.Theme.Sign(tone)
+	if sign == "" {
+		sign = " "
+	}
+	p.hang(" "+sign+" ", tone, text)
+}
+
+func (p *page) title(text string) {
+	p.lines = append(p.lines, "")
+	p.hang(" ", theme.Title, text)
+}
+
+func (p *page) table(columns []sheet.Column, rows [][]sheet.Cell) {
+	p.lines = append(p.lines, sheet.Table(p.options.Theme, p.width-1, columns, rows)...)
+}
+
+// summary is the point in the overview that it was chosen from; nil where it
+// was not in it.
+func (s *Screen) summary() *inspect.PointSummary {
+	if at, ok := s.options.Reading.Find(s.options.Point); ok {
+		return &s.options.Reading.Overview.Points[at]
+	}
+	return nil
+}
+
+func (p *page) verdict() {
+	summary := p.summary()
+	if summary == nil {
+		p.sign(theme.Warning, "its verdict is not known: it is not among the job's points; v asks the cluster")
+	} else {
+		word, tone := phrase.Verdict(summary.Verdict)
+		switch {
+		case summary.Verdict == inspect.Accepted:
+			word += fmt.Sprintf(": a restore replays a span of %s offsets in %s", figures.Group(summary.Span),
+				phrase.Count(len(summary.Validation.Window), "partition", "partitions"))
+			if open := summary.Unchecked; len(open) > 0 {
+				word += "; not checked: " + phrase.Safe(strings.Join(open, ", "))
+			}
+		case summary.Message != "":
+			word += ": " + phrase.Safe(summary.Message)
+		default:
+			word += ": not every rule could be asked; v shows which"
+		}
+		p.sign(tone, word)
+	}
+	p.hang(indent, theme.Muted, phrase.Safe(p.options.Point))
+}
+
+func (p *page) faults() {
+	for _, f := range phrase.Faults(p.err) {
+		p.sign(theme.Error, phrase.Safe(f.Error()))
+		if f.Hint != "" {
+			p.hang(indent+indent, theme.Plain, phrase.Safe(f.Hint))
+		}
+	}
+}
+
+func (p *page) checks() {
+	for _, c := range p.point.Checks {
+		p.sign(phrase.Tone(c.Severity), phrase.Safe(c.ID)+"  "+phrase.Safe(c.Message))
+		if c.Hint != "" {
+			p.hang(indent+indent, theme.Plain, phrase.Safe(c.Hint))
+		}
+	}
+	if len(p.point.Checks) == 0 && p.err == nil {
+		p.sign(theme.OK, "no check failed (metadata, operators, markers, files)")
+	}
+}
+
+func (p *page) facts() {
+	point := p.point
+	taken := "time not known"
+	if point.Taken.Time != nil {
+		taken = fmt.Sprintf("taken %s, %s before this was read (date of the %s)",
+			phrase.Clock(*point.Taken.Time, p.readAt), phrase.Age(point.Taken, p.readAt), phrase.Safe(string(point.Taken.Source)))
+	}
+	kind := phrase.Safe(string(point.Kind))
+	if point.Format != "" {
+		kind += ", " + phrase.Safe(string(point.Format)) + " format"
+	}
+	id := "its id is not known"
+	if point.CheckpointID >= 0 {
+		id = "id " + figures.Group(point.CheckpointID)
+	}
+	version := "metadata version not known"
+	if point.MetadataVersion > 0 {
+		version = fmt.Sprintf("metadata version %d", point.MetadataVersion)
+	}
+	p.hang(indent, theme.Plain, strings.Join([]string{kind, id, version}, ", "))
+	p.hang(indent, theme.Plain, taken)
+}
+
+func (p *page) operators() {
+	p.title("Operators")
+	if len(p.point.Operators) == 0 {
+		p.hang(indent, theme.Plain, "none known")
+		return
+	}
+	rows := make([][]sheet.Cell, 0, len(p.point.Operators))
+	for _, op := range p.point.Operators {
+		name := op.Name
+		if name == "" {
+			name = op.UID
+		}
+		what := []string{}
+		if name != "" {
+			what = append(what, phrase.Safe(name)+";")
+		}
+		for _, state := range op.States {
+			what = append(what, fmt.Sprintf("%s (%s %s, %s)", phrase.Safe(state.Name), phrase.Safe(state.Mode), phrase.Safe(state.Kind),
+				phrase.Count(state.Elements, "element", "elements")))
+		}
+		rows = append(rows, []sheet.Cell{
+			{Text: phrase.Safe(op.ID)}, {Text: figures.Group(int64(op.Parallelism))}, {Text: figures.Group(int64(op.MaxParallelism))},
+			{Text: strings.TrimSuffix(strings.Join(what, " "), ";")},
+		})
+	}
+	p.table([]sheet.Column{{Title: "OPERATOR"}, {Title: "SUBTASKS", Right: true}, {Title: "MAX", Right: true}, {Title: "NAME AND STATES"}}, rows)
+}
+
+// replay is the merged marker with what a restore would read again, for every
+// partition.
+func (p *page) replay() {
+	merged := p.point.Merged
+	p.title("Merged marker: " + mergedWords(merged))
+	if merged.Problem != nil {
+		p.sign(theme.Error, phrase.Safe(merged.Problem.Message))
+	}
+	if len(merged.Offsets) == 0 {
+		return
+	}
+	window := map[int32]inspect.Window{}
+	summary := p.summary()
+	if summary != nil {
+		for _, w := range summary.Validation.Window {
+			window[w.Partition] = w
+		}
+	}
+	none := p.options.Theme.Signs.None
+	var total int64
+	rows := make([][]sheet.Cell, 0, len(merged.Offsets))
+	for _, part := range merged.Offsets.Partitions() {
+		end, span := none, none
+		if w, ok := window[part]; ok {
+			end, span = figures.Group(w.To), figures.Group(w.To-w.From)
+			total += w.To - w.From
+		}
+		rows = append(rows, []sheet.Cell{{Text: fmt.Sprint(part)}, {Text: figures.Group(merged.Offsets[part])}, {Text: end}, {Text: span}})
+	}
+	switch {
+	case len(window) == 0:
+		p.hang(indent, theme.Warning, "no replay window is known: "+none+" below; v shows why")
+	case summary.Verdict != inspect.Accepted:
+		p.hang(indent, theme.Warning, fmt.Sprintf("%s: no restore replays this. Of %s the records from the marker on are in the log; v shows why",
+			summary.Verdict, phrase.Count(len(window), "partition", "partitions")))
+	default:
+		p.hang(indent, theme.Plain, "replay window: a span of "+figures.Group(total)+" offsets, log ends as of the overview")
+	}
+	p.table([]sheet.Column{{Title: "PARTITION", Right: true}, {Title: "READS FROM", Right: true}, {Title: "LOG END", Right: true}, {Title: "SPAN TO END", Right: true}}, rows)
+}
+
+func mergedWords(m inspect.Merged) string {
+	switch m.Kind {
+	case inspect.MergedVersioned:
+		words := "versioned, " + phrase.Count(len(m.Offsets), "partition", "partitions")
+		if m.Topic != nil && m.TopicID != nil {
+			words += " of topic " + phrase.Safe(*m.Topic) + ", id " + phrase.Safe(*m.TopicID)
+		}
+		return words
+	case inspect.MergedLegacy:
+		return "legacy, " + phrase.Count(len(m.Offsets), "partition", "partitions") + ", names no topic"
+	case inspect.MergedNone:
+		return "none, a restore begins with an empty action state"
+	default:
+		return "invalid"
+	}
+}
+
+// markers are those of every subtask, whole.
+func (p *page) markers() {
+	p.title("Markers by subtask: " + phrase.Count(len(p.point.Markers), "marker", "markers"))
+	for _, m := range p.point.Markers {
+		lead := fmt.Sprintf("%ssubtask %d of %s, %s", indent, m.Subtask, phrase.Safe(short(m.OperatorID)), phrase.Safe(string(m.Kind)))
+		switch {
+		case m.Problem != nil:
+			p.hang(lead+": ", theme.Error, phrase.Safe(m.Problem.Message))
+			continue
+		case m.Kind == inspect.MarkerOther:
+			p.hang(lead+": ", theme.Plain, "an object of class "+phrase.Safe(m.Class))
+			continue
+		}
+		p.hang(lead, theme.Plain, "")
+		offsets := make([]string, 0, len(m.Offsets))
+		for _, part := range m.Offsets.Partitions() {
+			offsets = append(offsets, fmt.Sprintf("%d:%s", part, figures.Group(m.Offsets[part])))
+		}
+		if len(offsets) == 0 {
+			offsets = []string{"no offsets"}
+		}
+		p.hang(indent+"  ", theme.Plain, strings.Join(offsets, "  "))
+	}
+}
+
+func short(id string) string {
+	if len(id) > 8 {
+		return id[:8]
+	}
+	return id
+}
+
+func (p *page) files() {
+	files := p.point.Files
+	p.title(fmt.Sprintf("Referenced files: %s, %s", figures.Group(int64(files.Referenced)), figures.Bytes(files.Bytes)))
+	if len(files.Missing) == 0 && len(files.Unchecked) == 0 && files.Referenced > 0 {
+		p.hang(indent, theme.Plain, "all present, of the size that the metadata states")
+	}
+	for _, uri := range files.Missing {
+		p.sign(theme.Error, "missing: "+phrase.Safe(uri))
+	}
+	for _, uri := range files.Unchecked {
+		p.sign(theme.Warning, "not reachable from here: "+phrase.Safe(uri))
+	}
+}

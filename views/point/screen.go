@@ -1,0 +1,126 @@
+package point
+
+import (
+	"context"
+	"time"
+
+	"github.com/recoverctl/recoverctl/inspect"
+	"github.com/recoverctl/recoverctl/tui"
+	"github.com/recoverctl/recoverctl/tui/theme"
+	"github.com/recoverctl/recoverctl/views/overview"
+	"github.com/recoverctl/recoverctl/views/phrase"
+	"github.com/recoverctl/recoverctl/views/restorecheck"
+	"github.com/recoverctl/recoverctl/views/sheet"
+)
+
+// Source reads recovery points and, for the restore check, overviews.
+// *inspect.Inspector is one.
+type Source interface {
+	overview.Source
+	// Point reads one recovery point, offline. The error says what could not be
+	// read of it, beside what could.
+	Point(ctx context.Context, uri string) (inspect.RecoveryPoint, error)
+}
+
+// Options are what the screen needs.
+type Options struct {
+	Theme  theme.Theme
+	Now    func() time.Time // time.Now if nil
+	Job    inspect.Job
+	Source Source
+	// Reading is the overview that the point was chosen from: verdict and replay
+	// window are its.
+	Reading overview.Reading
+	Point   string // the recovery point's URI
+}
+
+// Screen is one recovery point.
+type Screen struct {
+	options Options
+	name    string
+
+	started time.Time
+	point   inspect.RecoveryPoint
+	err     error
+	answer  bool      // a read has ended
+	readAt  time.Time // zero: nothing of the point was read
+
+	size  tui.Size
+	look  theme.Palette // that the page was painted with
+	sheet *sheet.Sheet
+}
+
+// New makes the screen.
+func New(o Options) *Screen {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	name, ok := phrase.Names(o.Reading.Overview.Points)[o.Point]
+	if !ok {
+		name = phrase.Last(o.Point)
+	}
+	return &Screen{options: o, name: name, sheet: sheet.New(o.Theme)}
+}
+
+// Init implements tui.Screen.
+func (s *Screen) Init() tui.Cmd {
+	s.started = s.options.Now()
+	source, uri := s.options.Source, s.options.Point
+	return tui.Load("point", func(ctx context.Context) (inspect.RecoveryPoint, error) { return source.Point(ctx, uri) })
+}
+
+// Reload implements tui.Reloader.
+func (s *Screen) Reload() tui.Cmd { return s.Init() }
+
+// Update implements tui.Screen.
+func (s *Screen) Update(msg tui.Msg) tui.Cmd {
+	loaded, ok := msg.(tui.Loaded[inspect.RecoveryPoint])
+	if !ok {
+		return nil
+	}
+	s.err, s.answer = loaded.Err, true
+	if loaded.Err == nil || !empty(loaded.Value) {
+		s.point, s.readAt = loaded.Value, s.started
+	}
+	s.lay()
+	return nil
+}
+
+// empty reports whether nothing of a point was read. One that is damaged has at
+// least the checks that say so.
+func empty(p inspect.RecoveryPoint) bool {
+	return len(p.Checks) == 0 && len(p.Operators) == 0 && len(p.Markers) == 0 && p.MetadataVersion == 0
+}
+
+// Resize implements tui.Resizer.
+func (s *Screen) Resize(size tui.Size) {
+	if look := s.options.Theme.Palette(); size != s.size || look != s.look {
+		s.size, s.look = size, look
+		s.lay()
+	}
+}
+
+func (s *Screen) lay() {
+	s.sheet.Set(s.page(s.size.Width))
+	s.sheet.Resize(s.size.Height)
+}
+
+// View implements tui.Screen.
+func (s *Screen) View(size tui.Size) string { return s.sheet.View(size) }
+
+// Crumb implements tui.Screen.
+func (s *Screen) Crumb() string { return s.name }
+
+// Status implements tui.Screen.
+func (s *Screen) Status() tui.Status { return tui.Status{ReadAt: s.readAt} }
+
+// Keys implements tui.Screen.
+func (s *Screen) Keys() []tui.Key {
+	why := tui.Key{Keys: []string{"v"}, Help: "restore check", Run: func() tui.Cmd {
+		return tui.Push(restorecheck.New(restorecheck.Options{
+			Theme: s.options.Theme, Now: s.options.Now, Job: s.options.Job, Source: s.options.Source,
+			Reading: s.options.Reading, Point: s.options.Point, Under: s.options.Point,
+		}))
+	}}
+	return append([]tui.Key{why}, s.sheet.Keys()...)
+}
