@@ -19,6 +19,7 @@ type Inspector struct {
 	points PointStore
 	log    LogStore
 	clock  clock.Clock
+	window *windowReading // nil: the records of replay windows are not read
 }
 
 // New returns an inspector. log may be nil where no brokers are configured: the
@@ -100,13 +101,18 @@ func (ev reading) question(job Job, point string) RestoreQuestion {
 }
 
 func (ev reading) judge(job Job, point RecoveryPoint) RestoreValidation {
+	return ValidateRestore(ev.questionOf(job, point))
+}
+
+// questionOf asks about a point that was read.
+func (ev reading) questionOf(job Job, point RecoveryPoint) RestoreQuestion {
 	q := ev.question(job, point.URI)
 	q.Markers, q.PointErr = point.Markers, point.Err
 	if point.Err == nil {
 		q.PointChecks = point.Checks // of a point that this program can't read they say nothing about what Flink can
 	}
 	q.MetadataVersion, q.CheckpointID, q.Files = point.MetadataVersion, point.CheckpointID, point.Files
-	return ValidateRestore(q)
+	return q
 }
 
 // Point reads one recovery point, offline.
@@ -240,8 +246,8 @@ func (i *Inspector) Validate(ctx context.Context, job Job, uri string) (v Restor
 		faults = append(faults, pointErr)
 		point.URI = uri
 	}
-	v = ev.judge(job, point)
-	faults = append(faults, nonNil(ev.dataErr, ev.partial, ev.controlErr, othersErr)...)
+	v, windowErr := i.validate(ctx, ev.questionOf(job, point), maxParallelismOf(point))
+	faults = append(faults, nonNil(ev.dataErr, ev.partial, ev.controlErr, othersErr, windowErr)...)
 	if pointErr == nil {
 		v.Older, v.Newer = nearest(summarize(job, others, ev), others, point)
 	}
@@ -253,7 +259,8 @@ func (i *Inspector) ValidateMarkers(ctx context.Context, job Job, source string,
 	ev := i.gather(ctx, job)
 	q := ev.question(job, source)
 	q.Markers, q.MarkersOnly = markers, true
-	return ValidateRestore(q), nonNil(ev.dataErr, ev.partial, ev.controlErr)
+	v, windowErr := i.validate(ctx, q, 0)
+	return v, nonNil(ev.dataErr, ev.partial, ev.controlErr, windowErr)
 }
 
 func nonNil(errs ...error) []error {

@@ -29,3 +29,19 @@ type LogStore interface {
 	// (one partition, policy compact) permits it.
 	ControlTopic(ctx context.Context, name string) (ControlTopic, error)
 }
+
+// WindowReader is a LogStore that can also read the records of a replay window.
+type WindowReader interface {
+	// ReadWindow reads the records of [From, To) on each partition of a topic that
+	// was described before, as a read_uncommitted reader sees them: records of
+	// aborted and of open transactions are among them. The partitions come in
+	// ascending order, and the records of one in the order of their offsets. visit
+	// must not keep key or value; a nil one is null, which is not the same as empty.
+	// progress may be nil.
+	//
+	// It returns when every window is read to its end, or with the error that
+	// stopped it: Drift when the topic is no longer the one that was described, or
+	// when its log was cut meanwhile.
+	ReadWindow(ctx context.Context, topic DataTopic, windows []Window,
+		visit func(partition int32, offset int64, key, value []byte), progress func(WindowProgress)) error
+}

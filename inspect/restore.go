@@ -19,8 +19,9 @@ const defaultPartitions = 64
 // ones say what they would have said. A rule whose evidence could not be read is
 // not checked, and then the verdict is unknown unless another rule refuses.
 //
-// The records of the replay window are not read here. They are named as
-// unchecked and leave the verdict as it is.
+// The records of the replay window are evidence like any other where they were
+// read. Where they were not, they are named as unchecked and leave the verdict as
+// it is.
 func ValidateRestore(q RestoreQuestion) RestoreValidation {
 	r := restore{q: q, lists: byOperator(q.Markers)}
 	r.topic = r.dataTopic()
@@ -32,7 +33,7 @@ func ValidateRestore(q RestoreQuestion) RestoreValidation {
 	r.rangeRule()
 	r.windowRule()
 
-	v := RestoreValidation{Point: q.Point, Window: r.window(), Assumed: assumed(q.Job)}
+	v := RestoreValidation{Point: q.Point, Window: r.window(), Replayed: r.replayed(), Assumed: r.assumed()}
 	r.book.verdict(&v)
 	v.Runtime = r.runtimes(v)
 	v.Notes = r.notes(v)
@@ -294,16 +295,9 @@ const maxReasons = 256
 
 func bounded(reasons []Reason) []Reason { return reasons[:min(len(reasons), maxReasons)] }
 
-// windowRule names what a validation without the records leaves open.
-func (r *restore) windowRule() {
-	if r.markersKnown && len(r.q.Markers) == 0 {
-		return
-	}
-	r.book.leave("window-records", windowRecords, "not read: one record with a key or value that the job refuses stops a restore")
-}
-
 // assumed lists what was taken from the profile or flags.
-func assumed(j Job) []string {
+func (r *restore) assumed() []string {
+	j := r.q.Job
 	release := "release not known"
 	if j.Runtime != ReleaseUnknown {
 		release = "release " + safetext.Of(string(j.Runtime)).String()
@@ -316,7 +310,11 @@ func assumed(j Job) []string {
 	if j.ControlTopic != nil {
 		control = "control topic " + quote(*j.ControlTopic)
 	}
-	return []string{release, tombstones, control}
+	out := []string{release, tombstones, control}
+	if r.q.WindowRead != nil && j.MaxParallelism > 0 {
+		out = append(out, "max parallelism "+group(int64(j.MaxParallelism)))
+	}
+	return out
 }
 
 func (q RestoreQuestion) metadataFacts() string {

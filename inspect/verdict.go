@@ -89,10 +89,11 @@ type RestoreValidation struct {
 	Runtime   []Runtime   `json:"runtime"`
 	Unchecked []string    `json:"unchecked"`
 	Calls     *CallCounts `json:"calls"`
-	Notes     []string    `json:"notes"`   // what follows from the verdict, a sentence each
-	Older     *Nearby     `json:"older"`   // nearest accepted older point, nil when none is known
-	Newer     *Nearby     `json:"newer"`   // nearest accepted newer point, nil when none is known
-	Assumed   []string    `json:"assumed"` // settings taken from the profile or flags, not read anywhere
+	Replayed  *Replayed   `json:"replayed"` // nil until the records of the window were read
+	Notes     []string    `json:"notes"`    // what follows from the verdict, a sentence each
+	Older     *Nearby     `json:"older"`    // nearest accepted older point, nil when none is known
+	Newer     *Nearby     `json:"newer"`    // nearest accepted newer point, nil when none is known
+	Assumed   []string    `json:"assumed"`  // settings taken from the profile or flags, not read anywhere
 }
 
 // RestoreQuestion is all evidence that the rules of a restore look at. What
@@ -110,6 +111,10 @@ type RestoreQuestion struct {
 	ControlErr  error
 
 	MarkersOnly bool // the markers came from a file; no recovery point was read
+
+	ReadWindow bool         // the records of the replay window were asked for
+	WindowRead *WindowFacts // what they say; nil: not read, or not known which they are
+	WindowErr  error        // not all of them could be read
 
 	// Facts for the evidence of rules that pass; the zero values say less.
 	MetadataVersion int

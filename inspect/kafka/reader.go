@@ -3,6 +3,8 @@ package kafka
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -20,19 +22,22 @@ const (
 	emptyProofs = 3       // answers without a batch, in a row, that prove that nothing is stored
 )
 
-// reader reads partition 0 of a topic through the fetch requests themselves. A
+// reader reads one partition of a topic through the fetch requests themselves. A
 // polling consumer would not do: it does not tell how far it has come when the
 // last offsets before the end hold nothing to return, be it because their
 // transaction was aborted, because they are a transaction's own markers or
 // because compaction took them. The batches say that: each states its last
 // offset, also when its records are gone.
 type reader struct {
-	store      *Store
-	topic      topic
-	end        int64
-	decompress kgo.Decompressor
+	store       *Store
+	topic       topic
+	partition   int32
+	end         int64
+	uncommitted bool // records of open and aborted transactions are read too
+	decompress  kgo.Decompressor
 }
 
+// newReader returns a reader of the committed records of partition 0.
 func newReader(s *Store, t topic, end int64) *reader {
 	decompress, ok := s.conn.Client().OptValue(kgo.WithDecompressor).(kgo.Decompressor)
 	if !ok {
@@ -46,7 +51,7 @@ type answer struct {
 	records []*kgo.Record
 	next    int64 // the offset after the last batch
 	bytes   int   // of batches
-	stable  int64 // the leader's last stable offset
+	stable  int64 // what the leader lets be read: its last stable offset, or its high watermark
 }
 
 // errNoAnswer is an answer that leaves the partition out, as a broker gives it
@@ -54,8 +59,8 @@ type answer struct {
 var errNoAnswer = errors.New("the broker put the request off: this client is over its quota")
 
 // advance reads on from position, which must be less than the end. It returns
-// the committed records of at least one batch and the offset to go on from,
-// which is greater than position, within the time limit of one step.
+// the records of at least one batch and the offset to go on from, which is
+// greater than position, within the time limit of one step.
 func (r *reader) advance(ctx context.Context, position int64) ([]*kgo.Record, int64, error) {
 	ctx, cancel := r.store.step(ctx)
 	defer cancel()
@@ -78,9 +83,13 @@ func (r *reader) advance(ctx context.Context, position int64) ([]*kgo.Record, in
 			// A new leader may not have caught up with what the old one promised.
 			// If it never does, records that were acknowledged are lost.
 			empty = 0
-			lost := fault.New(fault.Drift, kafkaconn.ReadRecords.String(), "the last stable offset of topic %s went back from %d to %d while it was read", show(r.topic.name), r.end, a.stable).
+			edge := lastStable
+			if r.uncommitted {
+				edge = logEnd
+			}
+			lost := fault.New(fault.Drift, kafkaconn.ReadRecords.String(), "the %s of %s went back from %d to %d while it was read", edge.name, r.what(), r.end, a.stable).
 				WithHint("a leader may have been elected without all records; compare its replicas before anything is cleaned up").
-				WithRef(string(kafkaconn.Partition(r.topic.name, 0)))
+				WithRef(r.ref())
 			if err := r.again(ctx, lost, position); err != nil {
 				return nil, 0, err
 			}
@@ -99,16 +108,18 @@ func (r *reader) advance(ctx context.Context, position int64) ([]*kgo.Record, in
 // session, and without a group: nothing on the cluster remembers the question.
 func (r *reader) fetch(ctx context.Context, position int64) (answer, error) {
 	req := kmsg.NewPtrFetchRequest()
-	req.IsolationLevel = readCommitted
+	if !r.uncommitted {
+		req.IsolationLevel = readCommitted
+	}
 	req.MaxBytes, req.MinBytes, req.MaxWaitMillis = fetchBytes, 1, fetchWait
 	asked := kmsg.NewFetchRequestTopic()
 	asked.Topic, asked.TopicID = r.topic.name, r.topic.id // which one is sent depends on the version
 	part := kmsg.NewFetchRequestTopicPartition()
-	part.FetchOffset, part.PartitionMaxBytes = position, fetchBytes
+	part.Partition, part.FetchOffset, part.PartitionMaxBytes = r.partition, position, fetchBytes
 	asked.Partitions = []kmsg.FetchRequestTopicPartition{part}
 	req.Topics = []kmsg.FetchRequestTopic{asked}
 
-	leader := r.topic.partitions[0].Leader
+	leader := r.topic.leader(r.partition)
 	if leader < 0 {
 		return answer{}, kerr.LeaderNotAvailable
 	}
@@ -120,7 +131,7 @@ func (r *reader) fetch(ctx context.Context, position int64) (answer, error) {
 	if err := kerr.ErrorForCode(resp.ErrorCode); err != nil {
 		return answer{}, err
 	}
-	if len(resp.Topics) != 1 || len(resp.Topics[0].Partitions) != 1 {
+	if len(resp.Topics) != 1 || len(resp.Topics[0].Partitions) != 1 || resp.Topics[0].Partitions[0].Partition != r.partition {
 		return answer{}, errNoAnswer
 	}
 	rp := &resp.Topics[0].Partitions[0]
@@ -130,17 +141,25 @@ func (r *reader) fetch(ctx context.Context, position int64) (answer, error) {
 	return r.decode(rp, position)
 }
 
-// decode takes the committed records out of the batches of an answer. A batch is
-// taken whole or not at all: one that can't be decoded is an error, also after
-// others that could, and is never stepped over.
+// decode takes the records out of the batches of an answer. A batch is taken
+// whole or not at all: one that can't be decoded is an error, also after others
+// that could, and is never stepped over.
 func (r *reader) decode(rp *kmsg.FetchResponseTopicPartition, position int64) (answer, error) {
+	isolation := kgo.ReadCommitted()
+	if r.uncommitted {
+		isolation = kgo.ReadUncommitted()
+	}
 	got, next := kgo.ProcessFetchPartition(kgo.ProcessFetchPartitionOpts{
-		Offset: position, IsolationLevel: kgo.ReadCommitted(), Topic: r.topic.name,
+		Offset: position, IsolationLevel: isolation, Topic: r.topic.name, Partition: r.partition,
 	}, rp, r.decompress, nil)
 	if got.Err != nil {
 		return answer{}, r.undecodable(got.Err, position)
 	}
-	return answer{records: got.Records, next: next, bytes: len(rp.RecordBatches), stable: rp.LastStableOffset}, nil
+	stable := rp.LastStableOffset
+	if r.uncommitted {
+		stable = rp.HighWatermark
+	}
+	return answer{records: got.Records, next: next, bytes: len(rp.RecordBatches), stable: stable}, nil
 }
 
 // again prepares the next attempt: it waits, and asks who leads the partition
@@ -159,7 +178,7 @@ func (r *reader) again(ctx context.Context, reason error, position int64) error 
 		return err
 	case err != nil:
 		return r.refused(reason, position)
-	case !now.exists || now.id != r.topic.id || len(now.partitions) != 1:
+	case !now.exists || now.id != r.topic.id || !slices.Equal(now.ids(), r.topic.ids()):
 		return r.store.unchanged(ctx, r.topic)
 	}
 	r.topic = now
@@ -179,15 +198,19 @@ func (r *reader) refused(err error, position int64) error {
 	case errors.As(err, &f):
 		return f
 	case errors.Is(err, kerr.OffsetOutOfRange):
-		return fault.Wrap(fault.Drift, kafkaconn.ReadRecords.String(), err, "offset %d of topic %s is gone: its log was cut while it was read", position, show(r.topic.name)).
-			WithHint("read it again; records of a control topic must never be deleted").WithRef(string(kafkaconn.Partition(r.topic.name, 0)))
+		hint := "read it again; records of a control topic must never be deleted"
+		if r.uncommitted {
+			hint = "read it again: retention or a deletion moved the log start"
+		}
+		return fault.Wrap(fault.Drift, kafkaconn.ReadRecords.String(), err, "offset %d of %s is gone: its log was cut while it was read", position, r.what()).
+			WithHint("%s", hint).WithRef(r.ref())
 	case errors.Is(err, kerr.CorruptMessage):
 		return r.undecodable(err, position)
 	case errors.Is(err, errNoAnswer):
-		return fault.Wrap(fault.Unreachable, kafkaconn.ReadRecords.String(), err, "topic %s could not be read from offset %d on", show(r.topic.name), position).
-			WithHint("raise the quota of this client, or --timeout").WithRef(string(kafkaconn.Partition(r.topic.name, 0)))
+		return fault.Wrap(fault.Unreachable, kafkaconn.ReadRecords.String(), err, "%s could not be read from offset %d on", r.what(), position).
+			WithHint("raise the quota of this client, or --timeout").WithRef(r.ref())
 	default:
-		return r.store.conn.Explain(err, kafkaconn.ReadRecords, kafkaconn.Partition(r.topic.name, 0))
+		return r.store.conn.Explain(err, kafkaconn.ReadRecords, kafkaconn.Partition(r.topic.name, r.partition))
 	}
 }
 
@@ -197,6 +220,16 @@ func (r *reader) undecodable(err error, position int64) error {
 		// The client's own words are advice to a program.
 		err = errors.New("it says that it is larger than any batch may be")
 	}
-	return fault.Wrap(fault.Corrupt, kafkaconn.ReadRecords.String(), err, "a batch of topic %s at or after offset %d can't be decoded", show(r.topic.name), position).
-		WithHint("dump the partition on its brokers (kafka-dump-log) and compare the replicas").WithRef(string(kafkaconn.Partition(r.topic.name, 0)))
+	return fault.Wrap(fault.Corrupt, kafkaconn.ReadRecords.String(), err, "a batch of %s at or after offset %d can't be decoded", r.what(), position).
+		WithHint("dump the partition on its brokers (kafka-dump-log) and compare the replicas").WithRef(r.ref())
 }
+
+// what names the partition in a sentence, and the topic alone where it has one.
+func (r *reader) what() string {
+	if len(r.topic.partitions) == 1 {
+		return "topic " + show(r.topic.name)
+	}
+	return fmt.Sprintf("partition %d of topic %s", r.partition, show(r.topic.name))
+}
+
+func (r *reader) ref() string { return string(kafkaconn.Partition(r.topic.name, r.partition)) }

@@ -37,6 +37,16 @@ func (t topic) ids() []int32 {
 	return ids
 }
 
+// leader is the broker that leads a partition, -1 when none does.
+func (t topic) leader(partition int32) int32 {
+	for _, p := range t.partitions {
+		if p.Partition == partition {
+			return p.Leader
+		}
+	}
+	return -1
+}
+
 // topic asks the cluster, and no cache, what a topic is now. The request never
 // creates the topic.
 func (s *Store) topic(ctx context.Context, name string) (topic, error) {

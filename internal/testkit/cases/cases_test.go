@@ -2,6 +2,7 @@ package cases_test
 
 import (
 	"io/fs"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -88,6 +89,25 @@ func TestPlaceholdersAreFilled(t *testing.T) {
 		for _, s := range texts {
 			if strings.Contains(s, "$") {
 				t.Errorf("%s: %s", c.Name, s)
+			}
+		}
+	}
+}
+
+// The records end where the broker's log ended.
+func TestDataRecordsFillTheLog(t *testing.T) {
+	for _, c := range cases.Restores(t, "on-", "off-", "window-") {
+		end := map[string]int64{}
+		for _, r := range c.DataRecords() {
+			p := strconv.Itoa(int(r.Partition))
+			if r.Offset < c.LogStart[p] || r.Offset >= c.LogEnd[p] || r.Offset < end[p] {
+				t.Errorf("%s: a record at %d of partition %s, whose log is [%d, %d)", c.Name, r.Offset, p, c.LogStart[p], c.LogEnd[p])
+			}
+			end[p] = r.Offset + 1
+		}
+		for p, want := range c.LogEnd {
+			if got := end[p]; want > c.LogStart[p] && want-got > 1 {
+				t.Errorf("%s: partition %s ends at %d, the broker's at %d", c.Name, p, got, want)
 			}
 		}
 	}

@@ -158,3 +158,53 @@ func (c RestoreCase) Recreated() bool {
 // Partitions are the data topic's partitions right before the restore, as text;
 // empty when it does not exist.
 func (c RestoreCase) Partitions() []string { return slices.Collect(maps.Keys(c.LogEnd)) }
+
+// Placed is a record of a data topic with the offset that it has there.
+type Placed struct {
+	Partition  int32
+	Offset     int64
+	Key, Value []byte
+}
+
+// DataRecords are the records of the data topic right before the restore, those
+// of aborted and of open transactions among them, by partition and offset. A
+// transaction that ended has a control record behind it, which takes an offset.
+func (c RestoreCase) DataRecords() []Placed {
+	topic, start := c.Data, map[string]int64{}
+	maps.Copy(start, topic.DeletedTo)
+	for _, s := range c.Steps {
+		switch {
+		case s.Recreate != nil:
+			topic, start = *s.Recreate, map[string]int64{}
+		case s.DeleteTo != nil:
+			maps.Copy(start, s.DeleteTo)
+		}
+	}
+	var out []Placed
+	for p, n := range topic.Records {
+		end := int64(0)
+		add := func(r Record) {
+			if end >= start[fmt.Sprint(p)] {
+				out = append(out, Placed{int32(p), end, r.KeyBytes(), r.ValueBytes()})
+			}
+			end++
+		}
+		for i := range n {
+			add(Filler(p, i))
+		}
+		var extra []Record
+		for _, r := range topic.Extra {
+			if r.Partition == int32(p) {
+				extra = append(extra, r)
+			}
+		}
+		for i, r := range extra {
+			add(r)
+			last := i+1 == len(extra) || extra[i+1].Txn != r.Txn
+			if last && r.Txn != "" && !strings.HasPrefix(r.Txn, "open") {
+				end++
+			}
+		}
+	}
+	return out
+}
