@@ -191,7 +191,11 @@ func (s *Screen) facts(width int) string {
 		boundary = "   boundary " + th.Paint(tone, word)
 	}
 	operation := phrase.Operation(reading.Overview.LastOperation, reading.At)
-	line := "   live " + th.Paint(liveTone, live) + "   calls " + th.Paint(riskTone, risk) + boundary
+	calls := "   calls "
+	if reading.Overview.PendingCalls != nil {
+		calls = "   calls at risk "
+	}
+	line := "   live " + th.Paint(liveTone, live) + calls + th.Paint(riskTone, risk) + boundary
 	room := width - 1 - ansi.StringWidth(line) - len("   cleanup ")
 	if ansi.StringWidth(operation) <= room {
 		line += "   cleanup " + operation

@@ -165,6 +165,12 @@ func (s *Screen) Keys() []tui.Key {
 			return ""
 		}},
 	}
+	keys = append(keys, tui.CopyKey(func() (what, text string) {
+		if point == nil {
+			return "the recovery point's URI", ""
+		}
+		return "the recovery point's URI", phrase.Copied(point.URI)
+	}))
 	for _, k := range table.Keys() {
 		move := k.Run
 		k.Run = func() tui.Cmd {

@@ -77,6 +77,7 @@ func TestFrames(t *testing.T) {
 		"unknown":         {Screen: incident, Keys: []string{"G"}},
 		"chosen":          {Screen: incident, Keys: []string{"j", "space", "j", "space", "k", "k"}},
 		"partitions":      {Screen: incident, Keys: []string{"tab", "j"}},
+		"scanned":         {Screen: func() tui.Screen { return screen(viewtest.Seen{Source: viewtest.Incident()}, viewtest.Job()) }},
 		"findings":        {Screen: incident, Keys: []string{"f"}},
 		"skips-silently": {Screen: func() tui.Screen {
 			source, j := released()

@@ -143,7 +143,7 @@ func columns(jobs []inspect.Job) []vtable.Column {
 		{Title: "REJ", Right: true},
 		{Title: "UNK", Right: true},
 		{Title: "BOUNDARY", Min: len("in force")},
-		{Title: "AT RISK", Min: len(phrase.NotScanned)},
+		{Title: "AT RISK", Min: len(phrase.NotScanned), Right: true},
 		{Title: "LAST CLEANUP", Min: len("3f9c21aa COMMITTED 22m ago")},
 		{Title: "READ", Min: len("14:03Z")},
 	}

@@ -21,6 +21,8 @@ import (
 	"github.com/recoverctl/recoverctl/views/viewtest"
 )
 
+var _ jobs.Source = (*inspect.Inspector)(nil)
+
 func screen(th theme.Theme, source jobs.Source, all ...inspect.Job) *jobs.Screen {
 	return jobs.New(jobs.Options{Theme: th, Now: viewtest.Clock, Jobs: all, Source: source})
 }
@@ -79,6 +81,7 @@ func TestFrames(t *testing.T) {
 		"full":    {Screen: func() tui.Screen { return screen(viewtest.Plain(), source, all...) }},
 		"refused": {Screen: func() tui.Screen { return screen(viewtest.Plain(), source, all...) }, Keys: []string{"j", "j"}},
 		"failed":  {Screen: func() tui.Screen { return screen(viewtest.Plain(), failing, alone) }},
+		"scanned": {Screen: func() tui.Screen { return screen(viewtest.Plain(), viewtest.Seen{Source: source}, all...) }},
 		"partial": {Screen: func() tui.Screen { return screen(viewtest.Plain(), half, halfJob) }},
 	})
 }

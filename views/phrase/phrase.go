@@ -31,6 +31,15 @@ func Job(j inspect.Job) string {
 	return Safe(j.Name)
 }
 
+// Copied is text for the clipboard: as it is, and nothing where it holds what a
+// terminal may not be shown, because what it is pasted into would obey that.
+func Copied(text string) string {
+	if Safe(text) != text {
+		return ""
+	}
+	return text
+}
+
 // Last is the last component of a URI: what people call the point.
 func Last(uri string) string { return Safe(tail(uri, 1)) }
 

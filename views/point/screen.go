@@ -122,5 +122,6 @@ func (s *Screen) Keys() []tui.Key {
 			Reading: s.options.Reading, Point: s.options.Point, Under: s.options.Point,
 		}))
 	}}
-	return append([]tui.Key{why}, s.sheet.Keys()...)
+	address := tui.CopyKey(func() (what, text string) { return "the recovery point's URI", phrase.Copied(s.options.Point) })
+	return append([]tui.Key{why, address}, s.sheet.Keys()...)
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/recoverctl/recoverctl/inspect"
 	"github.com/recoverctl/recoverctl/internal/figures"
-	"github.com/recoverctl/recoverctl/internal/safetext"
 	"github.com/recoverctl/recoverctl/tui/theme"
 	"github.com/recoverctl/recoverctl/views/phrase"
 )
@@ -61,7 +60,8 @@ func (p *page) next(point inspect.PointSummary) {
 		p.sign(theme.Warning, "Its URI holds characters that can't be shown as they are, so no command is offered: recoverctl inspect points -o json prints it exactly.")
 		return
 	}
-	p.hang(indent+"  ", theme.Plain, "flink run -s "+argument+" [options] JAR")
+	p.command = "flink run -s " + argument
+	p.hang(indent+"  ", theme.Plain, p.command+" [options] JAR")
 }
 
 // elsewhere is where an accepted point may come from.
@@ -75,8 +75,7 @@ func (p *page) elsewhere() string {
 // shellWord is uri as one word of a shell. False: it holds what a terminal may
 // not be shown, and what is shown would be another URI.
 func shellWord(uri string) (string, bool) {
-	shown := safetext.Of(uri).String()
-	if shown != uri || uri == "" {
+	if phrase.Copied(uri) == "" {
 		return "", false
 	}
 	plain := strings.IndexFunc(uri, func(r rune) bool {

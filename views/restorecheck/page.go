@@ -16,24 +16,25 @@ const indent = "   "
 // page is everything the screen says, in the order in which it is asked: the
 // verdict, whether the records still exist, the rules, what was assumed, what
 // the job's release does; and, apart, what to do next.
-func (s *Screen) page(width int, all bool) (lines, next []string) {
+func (s *Screen) page(width int, all bool) (lines []string, next *page) {
+	next = &page{Screen: s, width: width}
 	p := &page{Screen: s, width: width}
 	reading := s.reader.Reading
 	at, found := reading.Find(s.uri)
 	switch {
 	case s.reader.Busy() && !reading.Known():
 		p.say("reading " + s.name(s.uri) + ": its verdict is not known yet")
-		return p.lines, nil
+		return p.lines, next
 	case !reading.Known():
 		p.sign(theme.Error, "the restore check could not be made")
 		p.faults()
-		return p.lines, nil
+		return p.lines, next
 	case !found:
 		p.sign(theme.Warning, s.name(s.uri)+" is not among the recovery points that were found ("+reading.Searched()+")")
 		p.hang(indent, theme.Plain, phrase.Safe(s.uri))
 		p.hang(indent, theme.Plain, "It was deleted, or its place could not be listed. n goes to the next recovery point, r reads again.")
 		p.faults()
-		return p.lines, nil
+		return p.lines, next
 	}
 	point := reading.Overview.Points[at]
 	v := point.Validation
@@ -58,17 +59,17 @@ func (s *Screen) page(width int, all bool) (lines, next []string) {
 		p.say("Not everything could be read:")
 		p.faults()
 	}
-	n := &page{Screen: s, width: width}
-	n.nearest(v)
-	n.next(point)
-	return p.lines, n.lines
+	next.nearest(v)
+	next.next(point)
+	return p.lines, next
 }
 
 // page collects lines for a width.
 type page struct {
 	*Screen
-	width int
-	lines []string
+	width   int
+	lines   []string
+	command string // that restores; "" where none is offered
 }
 
 func (p *page) blank() { p.lines = append(p.lines, "") }

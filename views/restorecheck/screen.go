@@ -36,12 +36,13 @@ type Screen struct {
 	under  string
 	names  map[string]string
 
-	all   bool // every rule is shown, also those that could be counted
-	folds bool // not all of them fit, so that all says something
-	size  tui.Size
-	look  theme.Palette // that the page was painted with
-	sheet *sheet.Sheet
-	below []string // what to do next, always in sight where the sheet is longer than the screen
+	all     bool // every rule is shown, also those that could be counted
+	folds   bool // not all of them fit, so that all says something
+	size    tui.Size
+	look    theme.Palette // that the page was painted with
+	sheet   *sheet.Sheet
+	command string   // that restores; "" where none is offered
+	below   []string // what to do next, always in sight where the sheet is longer than the screen
 }
 
 // New makes the screen.
@@ -93,7 +94,9 @@ const leastSheet = 8
 // lay makes the page for the size and what is known. Where not all of it fits,
 // rules that passed are counted, and what to do next stays in sight below.
 func (s *Screen) lay() {
-	lines, next := s.page(s.size.Width, true)
+	lines, after := s.page(s.size.Width, true)
+	s.command = after.command
+	next := after.lines
 	if len(next) > 0 {
 		next = append([]string{""}, next...)
 	}
@@ -146,6 +149,7 @@ func (s *Screen) Keys() []tui.Key {
 			return ""
 		}},
 	}
+	keys = append(keys, tui.CopyKey(func() (what, text string) { return "the restore command", s.command }))
 	return append(keys, s.sheet.Keys()...)
 }
 

@@ -2,6 +2,7 @@ package restorecheck_test
 
 import (
 	"context"
+	"encoding/base64"
 	"strings"
 	"testing"
 	"time"
@@ -86,6 +87,7 @@ func TestFrames(t *testing.T) {
 		"full-end":        {Screen: of(incident, job, savepoint), Keys: []string{"G"}},
 		"all-rules":       {Screen: of(incident, job, chk12), Keys: []string{"a"}},
 		"accepted":        {Screen: of(incident, job, chk44)},
+		"scanned":         {Screen: of(viewtest.Seen{Source: incident}, job, savepoint)},
 		"unknown":         {Screen: of(incident, job, denied)},
 		"none-accepted":   {Screen: of(lost(), job, savepoint)},
 		"skips-silently":  {Screen: of(incident, old, chk44)},
@@ -214,5 +216,20 @@ func TestReloadJudgesAgain(t *testing.T) {
 	d.Press("r")
 	if want := "REJECTED: partition 0 must be read from 3,910, but its log starts at 4,120"; !strings.Contains(d.Frame(), want) {
 		t.Errorf("%q is not on the screen:\n%s", want, d.Frame())
+	}
+}
+
+// What y copies is the command that is shown, and nothing where none is.
+func TestCopy(t *testing.T) {
+	d := tuitest.New(t, viewtest.Options(viewtest.Plain()), opened(t, viewtest.Incident(), viewtest.Job(), savepoint), 80, 24)
+	d.Press("y")
+	want := base64.StdEncoding.EncodeToString([]byte("flink run -s " + viewtest.Checkpoints + "/chk-42"))
+	if !strings.Contains(d.Clipboard(), want) {
+		t.Errorf("the clipboard got %q", d.Clipboard())
+	}
+	d = tuitest.New(t, viewtest.Options(viewtest.Plain()), opened(t, lost(), viewtest.Job(), savepoint), 80, 24)
+	d.Press("y")
+	if d.Clipboard() != "" {
+		t.Errorf("there is no command, and the clipboard got %q", d.Clipboard())
 	}
 }

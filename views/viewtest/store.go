@@ -85,3 +85,26 @@ func (s *Source) Point(ctx context.Context, uri string) (p inspect.RecoveryPoint
 	}
 	return p, err
 }
+
+// Seen is the situation after Flink was asked and the topic was scanned: the job
+// fails, and calls would run again.
+type Seen struct{ *Source }
+
+// JobID is the id of the running job in Seen.
+const JobID = "9be1c4d2a7f04e51b1f3a8c7d6e5f401"
+
+// Overview is the inspector's with what the scan and Flink said.
+func (s Seen) Overview(ctx context.Context, job inspect.Job) (inspect.JobOverview, error) {
+	o, err := s.Source.Overview(ctx, job)
+	restarts := int64(4)
+	o.Live = &inspect.LiveState{State: "FAILING", JobID: JobID, Restarts: &restarts}
+	o.PendingCalls = &inspect.PendingCalls{Pending: 1, Overwritten: 1}
+	o.Scan = &inspect.Scan{Done: 1204118, Total: 1204118}
+	for i := range o.Points {
+		runs := map[int64]int64{44: 2, 43: 1, 42: 0}
+		if n, ok := runs[o.Points[i].CheckpointID]; ok {
+			o.Points[i].RunsAgain = &n
+		}
+	}
+	return o, err
+}
