@@ -32,11 +32,17 @@ func (s *Shell) View() string {
 	for len(lines) < h-2 {
 		lines = append(lines, "")
 	}
-	if s.jobLines() > 0 {
-		lines[h-3] = s.jobLine(w)
-	}
-	lines = append(lines, s.messageLine(), s.footerLine(w))
+	said := s.messageLines(w)
+	lines = append(lines, said[len(said)-1], s.footerLine(w))
 	s.overlay(lines)
+	below := h - 3
+	if len(said) > 1 {
+		lines[below] = said[0]
+		below--
+	}
+	if s.jobLines() > 0 {
+		lines[below] = s.jobLine(w)
+	}
 	for i := range lines {
 		lines[i] = fit(lines[i], w, s.opts.Theme.Signs.More)
 	}
@@ -68,8 +74,14 @@ func (s *Shell) smallLine() string {
 		MinWidth, times, MinHeight, s.size.Width, times, s.size.Height)
 }
 
+// bodySize is what is left to the screen. A message of two lines takes one of
+// them, but not from under a dialog, whose text would move.
 func (s *Shell) bodySize() Size {
-	return Size{Width: max(s.size.Width, 0), Height: max(s.size.Height-frameLines-s.jobLines(), 0)}
+	taken := frameLines + s.jobLines()
+	if s.modal == nil {
+		taken += len(s.messageLines(s.size.Width)) - 1
+	}
+	return Size{Width: max(s.size.Width, 0), Height: max(s.size.Height-taken, 0)}
 }
 
 // headerLine always shows the environment and the access. Connections give way

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
+	"github.com/charmbracelet/x/ansi"
 
 	"github.com/recoverctl/recoverctl/tui/theme"
 )
@@ -52,11 +53,25 @@ func (s *Shell) say(tone theme.Tone, text string) {
 	s.history = append(s.history, said{s.message, s.opts.now(), 1})
 }
 
-func (s *Shell) messageLine() string {
+// messageLines are the message in one line, or in two where it is long.
+func (s *Shell) messageLines(w int) []string {
 	if s.message.text == "" {
-		return ""
+		return []string{""}
 	}
-	return " " + s.opts.Theme.Signed(s.message.tone, s.message.text)
+	th := s.opts.Theme
+	text := s.message.text
+	if sign := th.Sign(s.message.tone); sign != "" {
+		text = sign + " " + text
+	}
+	if ansi.StringWidth(text)+1 <= w {
+		return []string{" " + th.Paint(s.message.tone, text)}
+	}
+	lines := strings.SplitN(ansi.Wrap(text, max(w-3, 1), ""), "\n", 2)
+	for i, line := range lines {
+		line = strings.TrimLeft(strings.ReplaceAll(line, "\n", " "), " ")
+		lines[i] = strings.Repeat(" ", 1+2*i) + th.Paint(s.message.tone, line)
+	}
+	return lines
 }
 
 // messages is the screen of what was said, the newest first.

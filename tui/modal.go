@@ -112,7 +112,7 @@ func (s *Shell) overlay(lines []string) {
 	box = box[:min(len(box), size.Height)]
 	if _, ok := s.modal.Modal.(bottom); ok {
 		first := 2 + size.Height - len(box)
-		if note := s.messageLine(); note != "" {
+		if note := strings.Join(s.messageLines(size.Width), " "); note != "" {
 			last := len(box) - 1
 			free := size.Width - ansi.StringWidth(box[last]) - 2
 			box[last] = spread(box[last], ansi.Truncate(note, max(free, 0), s.opts.Theme.Signs.More), size.Width)

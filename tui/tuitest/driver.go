@@ -84,7 +84,7 @@ func (d *Driver) Press(keys ...string) {
 	d.t.Helper()
 	for _, key := range keys {
 		d.Wait(typist)
-		d.Send(keyMsg(d.t, key))
+		d.Send(Key(d.t, key))
 		d.Settle()
 	}
 }
@@ -107,7 +107,7 @@ func (d *Driver) Together(keys ...string) {
 	d.t.Helper()
 	d.Wait(typist)
 	for _, key := range keys {
-		d.Send(keyMsg(d.t, key))
+		d.Send(Key(d.t, key))
 		d.Settle()
 	}
 }
@@ -119,7 +119,7 @@ func (d *Driver) Hold(key string, repeats int) {
 	d.Press(key)
 	d.Wait(500 * time.Millisecond)
 	for range repeats {
-		d.Send(keyMsg(d.t, key))
+		d.Send(Key(d.t, key))
 		d.Settle()
 		d.Wait(33 * time.Millisecond)
 	}
@@ -302,8 +302,8 @@ func (d *Driver) wait(answer <-chan tea.Msg) tea.Msg {
 	}
 }
 
-// keyMsg is bubbletea's message for a key with this name.
-func keyMsg(t testing.TB, name string) tea.KeyMsg {
+// Key is bubbletea's message for a key with this name, for Send.
+func Key(t testing.TB, name string) tea.KeyMsg {
 	t.Helper()
 	if name == "space" {
 		return tea.KeyMsg{Type: tea.KeySpace, Runes: []rune{' '}}
