@@ -36,6 +36,7 @@ func (i *Inspector) Overview(ctx context.Context, job Job) (JobOverview, error) 
 		o.Searched = []string{}
 	}
 	boundary := i.boundary(job, ev)
+	o.Boundary = boundaryState(job, boundary)
 	if boundary != nil && len(boundary.Operations) > 0 {
 		o.LastOperation = lastOperation(boundary.Operations)
 	}
@@ -68,6 +69,19 @@ func (i *Inspector) boundary(job Job, ev reading) *CleanupBoundary {
 	default:
 		b := JudgeControl(ev.control, ev.history(job))
 		return &b
+	}
+}
+
+func boundaryState(job Job, b *CleanupBoundary) BoundaryState {
+	switch {
+	case job.ControlTopic == nil:
+		return BoundaryNotConfigured
+	case b == nil:
+		return BoundaryUnread
+	case b.Problem != nil:
+		return BoundaryRefused
+	default:
+		return BoundaryInForce
 	}
 }
 

@@ -13,6 +13,10 @@ import (
 // and within one severity in the order in which an operator would ask.
 func findings(job Job, ev reading, boundary *CleanupBoundary, points []PointSummary, placesErr error) []Finding {
 	var all []Finding
+	// A cluster that does not answer is told once, as the topic's finding.
+	if ev.controlErr != nil && (ev.dataErr == nil || ev.controlErr.Error() != ev.dataErr.Error()) {
+		all = append(all, unreadable("control-topic-unreadable", "the control topic", ev.controlErr))
+	}
 	all = append(all, logFindings(job, ev)...)
 	if boundary != nil {
 		all = append(all, boundaryFindings(job, ev, *boundary)...)
@@ -137,11 +141,12 @@ func boundaryFindings(job Job, ev reading, b CleanupBoundary) []Finding {
 		out = append(out, Finding{Severity: SeverityWarning, Rule: "control-note", Refs: []string{ref}, Numbers: Named{}, Cause: note, Next: "run recoverctl inspect control for the records"})
 	}
 	ranges := ev.data.Ranges()
-	var behind, beyond []int32
+	var behind, beyond, unseen []int32
 	for _, p := range b.Offsets.Partitions() {
 		r, ok := ranges[p]
 		switch {
 		case !ok:
+			unseen = append(unseen, p)
 		case r.End < b.Offsets[p]:
 			beyond = append(beyond, p)
 		case r.Start < b.Offsets[p]:
@@ -159,7 +164,7 @@ func boundaryFindings(job Job, ev reading, b CleanupBoundary) []Finding {
 		})
 	}
 	if open := unfinishedOperation(b); open != nil || len(behind) > 0 {
-		out = append(out, inForce(ref, b, open, behind, ranges))
+		out = append(out, inForce(ref, b, open, behind, unseen, ranges))
 	}
 	return out
 }
@@ -178,13 +183,18 @@ func unfinishedOperation(b CleanupBoundary) *Operation {
 
 // inForce says that a boundary is in force and not all is done: an operation
 // that was committed and has not ended, or a log that still holds older records.
-func inForce(ref string, b CleanupBoundary, open *Operation, behind []int32, ranges map[int32]LogRange) Finding {
+func inForce(ref string, b CleanupBoundary, open *Operation, behind, unseen []int32, ranges map[int32]LogRange) Finding {
 	f := Finding{Severity: SeverityWarning, Rule: "in-force-not-trimmed", Refs: []string{ref}, Numbers: Named{}}
 	what := "the boundary"
 	if open != nil {
 		f.Severity = SeverityError
 		f.Refs = append(f.Refs, "plan "+open.PlanID)
 		what = "cleanup " + short(open.PlanID)
+	}
+	if len(behind) == 0 && len(unseen) > 0 {
+		f.Cause = fmt.Sprintf("%s is in force, and how far the log is trimmed is not known on %s", what, countOf(len(unseen), len(b.Offsets), "partition", "partitions"))
+		f.Next = "bring back what keeps these partitions from being read, then look again"
+		return f
 	}
 	if len(behind) == 0 {
 		f.Rule = "operation-not-ended"
@@ -202,8 +212,8 @@ func inForce(ref string, b CleanupBoundary, open *Operation, behind []int32, ran
 
 func pointFindings(job Job, points []PointSummary, placesErr error) []Finding {
 	var out []Finding
-	if placesErr != nil {
-		out = append(out, unreadable("place-unreadable", "a place of recovery points", placesErr))
+	for _, err := range fault.All(placesErr) {
+		out = append(out, unreadable("place-unreadable", "a place of recovery points", err))
 	}
 	if len(points) == 0 {
 		if len(job.RecoveryPoints) > 0 && placesErr == nil {

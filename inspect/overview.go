@@ -11,6 +11,18 @@ type PartitionOverview struct {
 	Boundary  *int64 `json:"boundary"`
 }
 
+// BoundaryState is what a restore makes of the job's control topic.
+type BoundaryState string
+
+// The states of a boundary. Refused: no restore is accepted. Unread: it could
+// not be read, which says nothing about what is in force.
+const (
+	BoundaryNotConfigured BoundaryState = "not-configured"
+	BoundaryInForce       BoundaryState = "in-force"
+	BoundaryRefused       BoundaryState = "refused"
+	BoundaryUnread        BoundaryState = "unread"
+)
+
 // PointSummary is a recovery point with its verdict now. Reason is the code of
 // the first reason, nil when there is none; RunsAgain is nil until scanned.
 type PointSummary struct {
@@ -58,6 +70,7 @@ type JobOverview struct {
 	TopicID       string              `json:"topicId"`
 	ClusterID     string              `json:"clusterId"`
 	ControlTopic  *string             `json:"controlTopic"`
+	Boundary      BoundaryState       `json:"boundary"`
 	Settings      []Setting           `json:"settings"`
 	Partitions    []PartitionOverview `json:"partitions"`
 	Points        []PointSummary      `json:"points"`

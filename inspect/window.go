@@ -232,7 +232,7 @@ func (r *restore) replayed() *Replayed {
 	if r.q.ReadWindow && r.markersKnown && len(r.q.Markers) == 0 {
 		return &Replayed{States: new(int64)} // a fresh start replays nothing
 	}
-	if w == nil || r.q.WindowErr != nil {
+	if w == nil || r.q.WindowErr != nil || w.Partitions < len(lowest(r.q.Markers)) {
 		return nil
 	}
 	out := &Replayed{Records: w.Records, Bytes: w.Bytes, States: w.States}

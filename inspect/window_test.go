@@ -214,6 +214,9 @@ func TestWhatOfAWindowIsNotChecked(t *testing.T) {
 				t.Errorf("rule %+v, want %s", rule, tt.result)
 			}
 			wantWords(t, rule.Message, tt.words...)
+			if whole := !strings.Contains(tt.name, "can't be read") && !strings.Contains(tt.name, "one partition"); whole != (v.Replayed != nil) {
+				t.Errorf("replayed %+v", v.Replayed)
+			}
 		})
 	}
 }

@@ -84,3 +84,27 @@ func Of(err error) *Fault {
 	}
 	return &Fault{Kind: KindOf(err), Message: "", Err: err}
 }
+
+// All takes joined errors apart, in their order: what errors.Join put together
+// is told as the faults that it is made of, and what would read the same is told
+// once. All(nil) is empty.
+func All(err error) []error {
+	var out []error
+	seen := map[string]bool{}
+	var walk func(error)
+	walk = func(err error) {
+		// The join itself is meant, not what an error wraps.
+		if joined, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // see above
+			for _, e := range joined.Unwrap() {
+				walk(e)
+			}
+			return
+		}
+		if err != nil && !seen[err.Error()] {
+			seen[err.Error()] = true
+			out = append(out, err)
+		}
+	}
+	walk(err)
+	return out
+}

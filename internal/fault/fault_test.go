@@ -67,3 +67,17 @@ func TestErrorKeepsItsCause(t *testing.T) {
 		t.Error("Of(nil) is not nil")
 	}
 }
+
+func TestAllTakesJoinsApart(t *testing.T) {
+	a, b, c := errors.New("a"), fault.New(fault.Denied, "read", "b"), errors.New("c")
+	got := fault.All(errors.Join(a, errors.Join(b, nil), a, c))
+	if len(got) != 3 || !errors.Is(got[0], a) || !errors.Is(got[1], b) || !errors.Is(got[2], c) {
+		t.Errorf("%v", got)
+	}
+	if one := fault.All(fmt.Errorf("outer: %w", a)); len(one) != 1 {
+		t.Errorf("a wrapped error is one: %v", one)
+	}
+	if fault.All(nil) != nil {
+		t.Error("All(nil) is not empty")
+	}
+}

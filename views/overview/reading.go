@@ -62,21 +62,16 @@ func (r Reading) Verdicts() (accepted, rejected, unknown int) {
 // Boundary says in two words whether a boundary is in force. It is refused where
 // a restore refuses the control topic.
 func (r Reading) Boundary() (string, theme.Tone) {
-	o := r.Overview
-	if o.ControlTopic == nil {
+	switch r.Overview.Boundary {
+	case inspect.BoundaryNotConfigured:
 		return "none", theme.Plain
+	case inspect.BoundaryInForce:
+		return "in force", theme.Plain
+	case inspect.BoundaryRefused:
+		return "REFUSED", theme.Error
+	default:
+		return "not read", theme.Warning
 	}
-	for _, p := range o.Partitions {
-		if p.Boundary != nil {
-			return "in force", theme.Plain
-		}
-	}
-	for _, f := range o.Findings {
-		if f.Severity == inspect.SeverityError && len(f.Refs) > 0 && strings.HasPrefix(f.Refs[0], "control topic ") {
-			return "REFUSED", theme.Error
-		}
-	}
-	return "not read", theme.Warning
 }
 
 // Untrimmed are the partitions whose log still holds records before the

@@ -2,7 +2,6 @@ package phrase
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -155,24 +154,11 @@ func Operation(op *inspect.Operation, at time.Time) string {
 	return fmt.Sprintf("%s %s %s ago", Short(op.PlanID), Safe(string(op.Status)), clock.Age(at.Sub(op.Time)))
 }
 
-// Faults are all errors of a joined one, each as a fault, in their order. What
-// would read the same is there once.
+// Faults are all errors of a joined one, each as a fault, in their order.
 func Faults(err error) []*fault.Fault {
-	if err == nil {
-		return nil
-	}
-	// The join itself is meant, not what an error wraps.
-	joined, ok := any(err).(interface{ Unwrap() []error })
-	if !ok {
-		return []*fault.Fault{fault.Of(err)}
-	}
 	var all []*fault.Fault
-	for _, e := range joined.Unwrap() {
-		for _, f := range Faults(e) {
-			if !slices.ContainsFunc(all, func(g *fault.Fault) bool { return g.Error() == f.Error() && g.Hint == f.Hint }) {
-				all = append(all, f)
-			}
-		}
+	for _, e := range fault.All(err) {
+		all = append(all, fault.Of(e))
 	}
 	return all
 }
