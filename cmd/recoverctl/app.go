@@ -1,0 +1,221 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/recoverctl/recoverctl/config"
+	"github.com/recoverctl/recoverctl/inspect"
+	"github.com/recoverctl/recoverctl/inspect/flink"
+	"github.com/recoverctl/recoverctl/inspect/kafka"
+	"github.com/recoverctl/recoverctl/internal/clock"
+	"github.com/recoverctl/recoverctl/internal/kafkaconn"
+	"github.com/recoverctl/recoverctl/internal/safetext"
+	"github.com/recoverctl/recoverctl/internal/secret"
+	"github.com/recoverctl/recoverctl/tui"
+	"github.com/recoverctl/recoverctl/tui/theme"
+
+	"github.com/spf13/pflag"
+)
+
+// app is one run of the program: what was asked, and what it takes to answer.
+type app struct {
+	streams
+	flags *pflag.FlagSet
+	clock clock.Clock
+
+	loaded    *config.Loaded
+	selection config.Selection
+}
+
+// load reads the configuration and chooses profile and job. Warnings go to
+// standard error.
+func (a *app) load() error {
+	loaded, err := config.Load(config.Options{Environ: a.environ, Flags: a.flags})
+	if err != nil {
+		return err
+	}
+	a.loaded = loaded
+	for _, warning := range loaded.Warnings {
+		fmt.Fprintf(a.err, "warning: %s\n", warning)
+	}
+	if a.selection, err = loaded.Select("", ""); err != nil {
+		return err
+	}
+	if login := a.selection.Profile.Kafka.SASL; login != nil {
+		for _, warning := range login.Password.Warnings() {
+			fmt.Fprintf(a.err, "warning: %s\n", warning)
+		}
+	}
+	return nil
+}
+
+func (a *app) printer() printer { return printer{streams: a.streams, json: a.wantsJSON()} }
+
+// wantsJSON is what -o says, also where the configuration could not be loaded.
+func (a *app) wantsJSON() bool {
+	if a.loaded != nil {
+		return a.loaded.Output == "json"
+	}
+	return config.OutputOf(config.Options{Environ: a.environ, Flags: a.flags}) == "json"
+}
+
+// job is the chosen job as the rules see it.
+func (a *app) job() (inspect.Job, error) {
+	j, err := a.selection.RequireJob()
+	if err != nil {
+		return inspect.Job{}, err
+	}
+	return jobOf(a.selection.Profile.Name, j), nil
+}
+
+func jobOf(profile string, j config.Job) inspect.Job {
+	return inspect.Job{
+		Profile: profile, Name: j.Name, Runtime: inspect.Release(j.Runtime),
+		Topic: j.ActionState.Topic, ControlTopic: j.ActionState.ControlTopic, Tombstones: j.ActionState.JobTombstones,
+		Partitions: j.Partitions, MaxParallelism: j.MaxParallelism,
+		RecoveryPoints: j.RecoveryPoints, Pinned: j.Pinned, KeepRecoveryPoints: j.KeepRecoveryPoints,
+	}
+}
+
+// inspector composes answers for a profile. The cluster is connected to when
+// the first answer needs it.
+func (a *app) inspector(p config.Profile, prompt secret.Prompter) (*inspect.Inspector, *cluster, error) {
+	mappings := make([]flink.Mapping, 0, len(p.PathMappings))
+	for _, m := range p.PathMappings {
+		mappings = append(mappings, flink.Mapping{From: m.From, To: m.To})
+	}
+	points, err := flink.New(flink.Options{Mappings: mappings, Clock: a.clock})
+	if err != nil {
+		return nil, nil, err
+	}
+	log := &cluster{profile: p, prompt: prompt, clock: a.clock}
+	if len(p.Kafka.Brokers) == 0 {
+		return inspect.New(points, nil, a.clock), log, nil
+	}
+	return inspect.New(points, log, a.clock), log, nil
+}
+
+// cluster is a LogStore that connects when it is first asked, and again after a
+// failure: a console must be able to recover with the cluster.
+type cluster struct {
+	profile config.Profile
+	prompt  secret.Prompter
+	clock   clock.Clock
+
+	mu    sync.Mutex // held while connecting
+	conn  *kafkaconn.Conn
+	store *kafka.Store
+
+	state atomic.Int32 // a connState, for a header that must not wait
+}
+
+type connState int32
+
+const (
+	connIdle connState = iota
+	connTrying
+	connUp
+	connFailed
+)
+
+// connection is the cluster's state as the console's header shows it.
+func (c *cluster) connection() tui.Connection {
+	if len(c.profile.Kafka.Brokers) == 0 {
+		return tui.Connection{Name: "kafka", State: "not configured"}
+	}
+	switch connState(c.state.Load()) {
+	case connTrying:
+		return tui.Connection{Name: "kafka", State: "connecting"}
+	case connUp:
+		return tui.Connection{Name: "kafka", State: "ok", Tone: theme.OK}
+	case connFailed:
+		return tui.Connection{Name: "kafka", State: "FAILED", Tone: theme.Error}
+	default:
+		return tui.Connection{Name: "kafka", State: "not asked"}
+	}
+}
+
+func (c *cluster) open(ctx context.Context) (*kafka.Store, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.store != nil {
+		return c.store, nil
+	}
+	c.state.Store(int32(connTrying))
+	cfg, err := connConfig(ctx, c.profile.Kafka, c.prompt)
+	if err != nil {
+		c.state.Store(int32(connFailed))
+		return nil, err
+	}
+	conn, err := kafkaconn.Open(ctx, cfg)
+	if err != nil {
+		c.state.Store(int32(connFailed))
+		return nil, err
+	}
+	c.state.Store(int32(connUp))
+	c.conn, c.store = conn, kafka.New(conn, c.clock)
+	return c.store, nil
+}
+
+func (c *cluster) close() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.conn != nil {
+		c.conn.Close()
+		c.conn, c.store = nil, nil
+	}
+}
+
+// DataTopic implements inspect.LogStore.
+func (c *cluster) DataTopic(ctx context.Context, name string) (inspect.DataTopic, error) {
+	store, err := c.open(ctx)
+	if err != nil {
+		return inspect.DataTopic{Name: name}, err
+	}
+	return store.DataTopic(ctx, name)
+}
+
+// ControlTopic implements inspect.LogStore.
+func (c *cluster) ControlTopic(ctx context.Context, name string) (inspect.ControlTopic, error) {
+	store, err := c.open(ctx)
+	if err != nil {
+		return inspect.ControlTopic{Name: name}, err
+	}
+	return store.ControlTopic(ctx, name)
+}
+
+// ReadWindow implements inspect.WindowReader.
+func (c *cluster) ReadWindow(ctx context.Context, topic inspect.DataTopic, windows []inspect.Window,
+	visit func(partition int32, offset int64, key, value []byte), progress func(inspect.WindowProgress)) error {
+	store, err := c.open(ctx)
+	if err != nil {
+		return err
+	}
+	return store.ReadWindow(ctx, topic, windows, visit, progress)
+}
+
+// connConfig resolves a profile's secrets and turns its kafka section into that
+// of the connection.
+func connConfig(ctx context.Context, k config.Kafka, prompt secret.Prompter) (kafkaconn.Config, error) {
+	cfg := kafkaconn.Config{Brokers: k.Brokers, DialTimeout: k.Timeouts.Dial, RequestTimeout: k.Timeouts.Request}
+	if k.TLS != nil {
+		cfg.TLS = &kafkaconn.TLS{CAFile: k.TLS.CAFile, CertFile: k.TLS.CertFile, KeyFile: k.TLS.KeyFile, ServerName: k.TLS.ServerName}
+	}
+	if k.SASL != nil {
+		cfg.SASL = &kafkaconn.SASL{Mechanism: k.SASL.Mechanism, Username: k.SASL.Username}
+		if !k.SASL.Password.IsZero() {
+			value, err := k.SASL.Password.Resolve(ctx, prompt)
+			if err != nil {
+				return cfg, err
+			}
+			cfg.SASL.Password = value
+		}
+	}
+	return cfg, nil
+}
+
+// safe makes a text from outside printable on one line.
+func safe(s string) string { return safetext.Of(s).String() }

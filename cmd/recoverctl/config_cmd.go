@@ -1,0 +1,193 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/recoverctl/recoverctl/config"
+	"github.com/recoverctl/recoverctl/inspect"
+	"github.com/recoverctl/recoverctl/internal/atomicfile"
+	"github.com/recoverctl/recoverctl/internal/fault"
+)
+
+func newConfig(a *app) *cobra.Command {
+	return group("config", "Make, show and check the configuration", newConfigInit(a), newConfigShow(a), newConfigCheck(a))
+}
+
+func newConfigInit(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "init", Short: "Write a commented configuration file, never over an existing one", Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			path := config.DefaultPath(a.environ)
+			if given, err := cmd.Flags().GetString("config"); err == nil && given != "" {
+				path = given
+			}
+			if path == "" {
+				return fault.New(fault.Config, "write configuration", "neither XDG_CONFIG_HOME nor HOME is set").WithHint("name a file with --config")
+			}
+			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+				return fault.Wrap(fault.Config, "write configuration", err, "the folder of %s can't be made", safe(path))
+			}
+			if err := atomicfile.Create(path, []byte(config.Template())); err != nil {
+				return err
+			}
+			return a.printer().result("ConfigFile", map[string]string{"path": path}, nil, func(t *table) {
+				t.line("wrote " + safe(path))
+				t.line("  edit it, then run recoverctl config check")
+			})
+		},
+	}
+}
+
+type settingJSON struct {
+	Key    string `json:"key"`
+	Value  string `json:"value"`
+	Origin string `json:"origin"`
+}
+
+func newConfigShow(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "show", Short: "Show every setting in use and where it came from; secrets as ***", Args: noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			if err := a.load(); err != nil {
+				return err
+			}
+			settings := a.loaded.Explain(a.selection)
+			rows := make([]settingJSON, 0, len(settings))
+			for _, s := range settings {
+				rows = append(rows, settingJSON{Key: s.Key, Value: s.Value, Origin: s.Origin.String()})
+			}
+			return a.printer().result("ConfigShow", map[string]any{"file": a.loaded.Path, "settings": rows}, nil, func(t *table) {
+				if a.loaded.Path == "" {
+					t.line("no configuration file")
+				} else {
+					t.line("configuration file " + safe(a.loaded.Path))
+				}
+				t.row(text("SETTING"), text("VALUE"), text("FROM"))
+				for _, r := range rows {
+					t.row(text(r.Key), text(r.Value), text(r.Origin))
+				}
+			})
+		},
+	}
+}
+
+// probe is one thing that config check tried.
+type probe struct {
+	What   string `json:"what"`
+	Result string `json:"result"` // ok, failed or not-configured
+	Detail string `json:"detail"`
+	Hint   string `json:"hint"`
+}
+
+const (
+	probeOK     = "ok"
+	probeFailed = "failed"
+	probeNone   = "not-configured"
+)
+
+func newConfigCheck(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "check", Short: "Try the connections and the reading rights of every job of the profile", Args: noArgs,
+		Long: `Connects to the profile's brokers, describes and reads what each job needs, and
+lists its recovery points. Nothing is written anywhere.
+
+Exit codes: 0 everything that is configured works, 1 something does not.`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := a.load(); err != nil {
+				return err
+			}
+			in, log, err := a.inspector(a.selection.Profile, terminalPrompt{})
+			if err != nil {
+				return err
+			}
+			defer log.close()
+			probes := a.check(cmd.Context(), in)
+			if err := cmd.Context().Err(); err != nil {
+				return err
+			}
+			err = a.printer().result("ConfigCheck", map[string]any{"profile": a.selection.Profile.Name, "probes": probes}, nil, func(t *table) {
+				for _, p := range probes {
+					t.row(text(probeSign(p.Result)), text(p.What), text(p.Detail))
+					if p.Hint != "" {
+						t.row(text(""), text(""), text(p.Hint))
+					}
+				}
+			})
+			if err != nil {
+				return err
+			}
+			for _, p := range probes {
+				if p.Result == probeFailed {
+					return exitStatus(fault.Problem.Exit())
+				}
+			}
+			return nil
+		},
+	}
+}
+
+func probeSign(result string) string {
+	switch result {
+	case probeOK:
+		return "✔"
+	case probeFailed:
+		return "✖"
+	default:
+		return nothing
+	}
+}
+
+// check tries everything that the profile configures, one after the other, so
+// that each line is about one thing.
+func (a *app) check(ctx context.Context, in *inspect.Inspector) []probe {
+	profile := a.selection.Profile
+	var probes []probe
+	if len(profile.Kafka.Brokers) == 0 {
+		probes = append(probes, probe{What: "kafka", Result: probeNone, Detail: "no brokers in profile " + safe(profile.Name)})
+	}
+	if len(profile.Jobs) == 0 {
+		probes = append(probes, probe{What: "jobs", Result: probeNone, Detail: "no job in profile " + safe(profile.Name)})
+	}
+	for _, j := range profile.Jobs {
+		probes = append(probes, a.checkJob(ctx, in, jobOf(profile.Name, j), len(profile.Kafka.Brokers) > 0)...)
+	}
+	return probes
+}
+
+func (a *app) checkJob(ctx context.Context, in *inspect.Inspector, job inspect.Job, brokers bool) []probe {
+	var probes []probe
+	add := func(what, detail string, err error) {
+		p := probe{What: safe(job.Name) + ": " + what, Result: probeOK, Detail: detail}
+		if err != nil {
+			p.Result, p.Detail, p.Hint = probeFailed, safe(err.Error()), fault.Of(err).Hint
+		}
+		probes = append(probes, p)
+	}
+	if brokers && job.Topic != "" {
+		topic, err := in.Topic(ctx, job)
+		detail := fmt.Sprintf("%d partitions, topic id %s; offsets and settings readable", len(topic.Partitions), topic.TopicID)
+		if err == nil && !topic.Exists {
+			err = inspect.MissingTopic(job.Topic)
+		}
+		add("topic "+safe(job.Topic), detail, err)
+	}
+	if brokers && job.ControlTopic != nil {
+		b, err := in.Control(ctx, job, nil)
+		detail := fmt.Sprintf("%d operations", len(b.Operations))
+		if err == nil && b.Problem != nil {
+			err = errors.New(b.Problem.Message)
+		}
+		add("control topic "+safe(*job.ControlTopic), detail, err)
+	}
+	for _, place := range job.RecoveryPoints {
+		list, err := in.List(ctx, place)
+		add("recovery points under "+safe(place), fmt.Sprintf("%d found", len(list)), err)
+	}
+	return probes
+}

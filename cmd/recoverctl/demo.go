@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/recoverctl/recoverctl/config"
+	"github.com/recoverctl/recoverctl/internal/atomicfile"
+	"github.com/recoverctl/recoverctl/internal/fault"
+	"github.com/recoverctl/recoverctl/internal/testkit/incident"
+)
+
+func newDemo(a *app) *cobra.Command {
+	var plain, serve bool
+	cmd := &cobra.Command{
+		Use: "demo", Short: "Open the console on a sample incident, with nothing installed and nothing left behind", Args: noArgs,
+		Long: `Starts a Kafka broker inside this process, fills it with the action state of a
+job whose cleanup was committed and not finished, writes eight recovery points
+to a temporary folder, and opens the console on it. Everything is gone when it
+ends.`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			switch {
+			case plain && serve:
+				return fault.New(fault.Usage, "run", "--plain and --serve exclude each other")
+			case !plain && !serve:
+				if err := a.needTerminal("recoverctl demo --plain"); err != nil {
+					return err
+				}
+			}
+			return a.demo(cmd.Context(), func(path string) error {
+				switch {
+				case plain:
+					return a.demoPlain(cmd.Context())
+				case serve:
+					return a.demoServe(cmd.Context(), path)
+				default:
+					return a.console(cmd.Context())
+				}
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&plain, "plain", false, "print the incident as text instead, and exit 0")
+	cmd.Flags().BoolVar(&serve, "serve", false, "keep the incident running for other commands, and print the path of a configuration file for it")
+	return cmd
+}
+
+// demo makes the incident, selects its profile and runs do with the path of its
+// configuration file.
+func (a *app) demo(ctx context.Context, do func(path string) error) (err error) {
+	dir, err := os.MkdirTemp("", "recoverctl-demo-")
+	if err != nil {
+		return fmt.Errorf("make a folder for the demo: %w", err)
+	}
+	defer func() {
+		if removeErr := os.RemoveAll(dir); removeErr != nil && err == nil {
+			err = fmt.Errorf("remove the demo's folder: %w", removeErr)
+		}
+	}()
+	sample, err := incident.Start(ctx, dir, a.clock.Now())
+	if err != nil {
+		return err
+	}
+	defer sample.Close()
+	path := filepath.Join(dir, "config.yaml")
+	if err := atomicfile.Create(path, sample.ConfigYAML()); err != nil {
+		return err
+	}
+	// The sample is what it is: variables of a real cluster must not lead there.
+	environ := slices.DeleteFunc(slices.Clone(a.environ), func(entry string) bool { return strings.HasPrefix(entry, "RECOVERCTL_") })
+	if a.loaded, err = config.Load(config.Options{File: path, Environ: environ, Flags: a.flags}); err != nil {
+		return err
+	}
+	if a.selection, err = a.loaded.Select("demo", ""); err != nil {
+		return err
+	}
+	return do(path)
+}
+
+// demoPlain is inspect job on the incident. Its findings are the point of the
+// demo, not a failure of it.
+func (a *app) demoPlain(ctx context.Context) error {
+	job, err := a.job()
+	if err != nil {
+		return err
+	}
+	in, log, err := a.inspector(a.selection.Profile, terminalPrompt{})
+	if err != nil {
+		return err
+	}
+	defer log.close()
+	o, err := in.Overview(ctx, job)
+	return a.printer().result("JobOverview", o, []error{err}, func(t *table) { renderOverview(t, o, a.clock.Now()) })
+}
+
+func (a *app) demoServe(ctx context.Context, path string) error {
+	err := a.printer().result("DemoConfig", map[string]string{"path": path}, nil, func(t *table) { t.line(path) })
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(a.err, "the sample incident is up; in another shell:\n  recoverctl inspect job --config %s\nctrl-c ends it\n", path)
+	<-ctx.Done()
+	return nil
+}

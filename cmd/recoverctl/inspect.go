@@ -1,0 +1,245 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/recoverctl/recoverctl/inspect"
+	"github.com/recoverctl/recoverctl/internal/fault"
+)
+
+func newInspect(a *app) *cobra.Command {
+	return group("inspect", "Read the state of a job's recovery; nothing is changed",
+		newInspectJob(a), newInspectPoints(a), newInspectPoint(a), newInspectControl(a))
+}
+
+// failOn is the severity from which findings make a command exit 1.
+type failOn struct{ word string }
+
+func (f *failOn) register(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.word, "fail-on", "error", "exit 1 from findings of this severity on: `error|warning|info|never`")
+}
+
+func (f *failOn) check() error {
+	switch f.word {
+	case "error", "warning", "info", "never":
+		return nil
+	}
+	return fault.New(fault.Usage, "read flags", "--fail-on %s: one of error, warning, info, never", safe(f.word))
+}
+
+// status is exit 1 when the worst severity counts.
+func (f *failOn) status(severities ...inspect.Severity) error {
+	for _, s := range severities {
+		if f.word != "never" && s.AtLeast(inspect.Severity(f.word)) {
+			return exitStatus(fault.Problem.Exit())
+		}
+	}
+	return nil
+}
+
+func newInspectJob(a *app) *cobra.Command {
+	var limit failOn
+	cmd := &cobra.Command{
+		Use: "job", Short: "Show a job's log, boundary, recovery points with verdicts, and what is wrong first", Args: noArgs,
+		Long: `Reads the action-state topic, the control topic and every recovery point in the
+job's places, and judges each recovery point as a restore would.
+
+Exit codes: 0 nothing at or above --fail-on was found, 1 something was,
+4 nothing could be reached, 6 the topic does not exist and there is no point.`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.withJob(limit.check, func(in *inspect.Inspector, job inspect.Job) error {
+				o, err := in.Overview(cmd.Context(), job)
+				if o.Empty() {
+					if err == nil {
+						err = inspect.MissingTopic(job.Topic)
+					}
+					return err
+				}
+				if err := a.printer().result("JobOverview", o, []error{err}, func(t *table) { renderOverview(t, o, a.clock.Now()) }); err != nil {
+					return err
+				}
+				severities := make([]inspect.Severity, 0, len(o.Findings))
+				for _, f := range o.Findings {
+					severities = append(severities, f.Severity)
+				}
+				return limit.status(severities...)
+			})
+		},
+	}
+	limit.register(cmd)
+	return cmd
+}
+
+func newInspectPoints(a *app) *cobra.Command {
+	var limit failOn
+	cmd := &cobra.Command{
+		Use: "points [URI]", Short: "List recovery points under a place, with verdicts where a cluster is configured",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return exactArgs("at most one URI")(cmd, args)
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := a.load(); err != nil {
+				return err
+			}
+			if err := limit.check(); err != nil {
+				return err
+			}
+			job, err := a.jobOrNone()
+			if err != nil {
+				return err
+			}
+			uri := ""
+			if len(args) == 1 {
+				uri = args[0]
+			}
+			in, log, err := a.inspector(a.selection.Profile, terminalPrompt{})
+			if err != nil {
+				return err
+			}
+			defer log.close()
+			list, err := in.Points(cmd.Context(), job, uri)
+			if len(list.Points) == 0 && err != nil {
+				return err
+			}
+			if err := a.printer().result("RecoveryPointList", list, []error{err}, func(t *table) { renderPoints(t, list.Points, a.clock.Now()) }); err != nil {
+				return err
+			}
+			severities := make([]inspect.Severity, 0, len(list.Points))
+			for _, p := range list.Points {
+				severities = append(severities, p.Severity)
+			}
+			return limit.status(severities...)
+		},
+	}
+	limit.register(cmd)
+	return cmd
+}
+
+func newInspectPoint(a *app) *cobra.Command {
+	var limit failOn
+	cmd := &cobra.Command{
+		Use: "point URI", Short: "Read one recovery point offline: operators, markers, referenced files, checks", Args: exactArgs("one URI"),
+		Long: `Reads a Flink checkpoint or savepoint without a JVM and without a cluster.
+
+Exit codes: 0 no check at or above --fail-on, 1 some check, 6 there is nothing
+at that URI, 9 it is there and can't be read, 10 its version is not known.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := a.load(); err != nil {
+				return err
+			}
+			if err := limit.check(); err != nil {
+				return err
+			}
+			in, log, err := a.inspector(a.selection.Profile, terminalPrompt{})
+			if err != nil {
+				return err
+			}
+			defer log.close()
+			point, err := in.Point(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			if err := a.printer().result("RecoveryPoint", point, nil, func(t *table) { renderPoint(t, point, a.clock.Now()) }); err != nil {
+				return err
+			}
+			return limit.status(point.WorstCheck())
+		},
+	}
+	limit.register(cmd)
+	return cmd
+}
+
+func newInspectControl(a *app) *cobra.Command {
+	var expectID string
+	var expectPartitions int
+	cmd := &cobra.Command{
+		Use: "control", Short: "Show the control topic's operations and the boundary in force, as a restore reads them", Args: noArgs,
+		Long: `Reads the control topic from its beginning to the end captured first, as a
+restoring job does, and judges it by the restore's reader and by that of apply.
+
+Exit codes: 0 a restore would accept the history, 1 it would refuse it or the
+topic is missing.`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			var expect *inspect.History
+			check := func() error {
+				var err error
+				expect, err = a.expectation(cmd, expectID, expectPartitions)
+				return err
+			}
+			return a.withJob(check, func(in *inspect.Inspector, job inspect.Job) error {
+				if expect != nil {
+					expect.Topic = job.Topic
+				}
+				b, err := in.Control(cmd.Context(), job, expect)
+				if err != nil {
+					return err
+				}
+				if err := a.printer().result("CleanupBoundary", b, nil, func(t *table) { renderBoundary(t, b, a.clock.Now()) }); err != nil {
+					return err
+				}
+				if b.Problem != nil {
+					return exitStatus(fault.Problem.Exit())
+				}
+				return nil
+			})
+		},
+	}
+	cmd.Flags().StringVar(&expectID, "expect-topic-id", "", "judge against this topic `ID` instead of asking for the data topic")
+	cmd.Flags().IntVar(&expectPartitions, "expect-partitions", 0, "judge against partitions 0 to `N`-1 instead of asking for the data topic")
+	return cmd
+}
+
+func (a *app) expectation(cmd *cobra.Command, id string, partitions int) (*inspect.History, error) {
+	hasID, hasCount := cmd.Flags().Changed("expect-topic-id"), cmd.Flags().Changed("expect-partitions")
+	switch {
+	case !hasID && !hasCount:
+		return nil, nil
+	case hasID != hasCount:
+		return nil, fault.New(fault.Usage, "read flags", "--expect-topic-id and --expect-partitions go together")
+	case id == "":
+		return nil, fault.New(fault.Usage, "read flags", "--expect-topic-id is empty")
+	case partitions < 1 || partitions > maxPartitions:
+		return nil, fault.New(fault.Usage, "read flags", "--expect-partitions %d: a number from 1 to %d", partitions, maxPartitions)
+	}
+	h := &inspect.History{TopicID: id}
+	for p := range partitions {
+		h.Partitions = append(h.Partitions, int32(p))
+	}
+	return h, nil
+}
+
+// maxPartitions bounds what flags may make this program allocate.
+const maxPartitions = 100_000
+
+// withJob loads the configuration, asks check about flags, and runs do with an
+// inspector of the chosen job.
+func (a *app) withJob(check func() error, do func(*inspect.Inspector, inspect.Job) error) error {
+	if err := a.load(); err != nil {
+		return err
+	}
+	if err := check(); err != nil {
+		return err
+	}
+	job, err := a.job()
+	if err != nil {
+		return err
+	}
+	in, log, err := a.inspector(a.selection.Profile, terminalPrompt{})
+	if err != nil {
+		return err
+	}
+	defer log.close()
+	return do(in, job)
+}
+
+// jobOrNone is the chosen job, or an empty one where none is configured: then
+// recovery points are listed without verdicts.
+func (a *app) jobOrNone() (inspect.Job, error) {
+	if a.selection.Job == nil && len(a.selection.Profile.Jobs) == 0 {
+		return inspect.Job{Profile: a.selection.Profile.Name}, nil
+	}
+	return a.job()
+}

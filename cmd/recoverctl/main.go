@@ -1,0 +1,52 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"golang.org/x/term"
+
+	"github.com/recoverctl/recoverctl/internal/fault"
+	"github.com/recoverctl/recoverctl/internal/termguard"
+)
+
+// version is set by the linker.
+var version = "dev"
+
+func main() {
+	if err := termguard.Release(); err != nil {
+		fmt.Fprintf(os.Stderr, "recoverctl: give the environment back: %v\n", err)
+		os.Exit(fault.Bug.Exit())
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	code := run(ctx, os.Args[1:], systemStreams())
+	stop()
+	os.Exit(code)
+}
+
+// streams is what a command may touch of its process.
+type streams struct {
+	in      io.Reader
+	out     io.Writer
+	err     io.Writer
+	environ []string
+	width   int  // columns of the terminal that out is; 0 when it is none
+	errTTY  bool // err is a terminal
+	inTTY   bool // in is a terminal
+}
+
+func systemStreams() streams {
+	s := streams{in: os.Stdin, out: os.Stdout, err: os.Stderr, environ: os.Environ()}
+	s.inTTY = term.IsTerminal(int(os.Stdin.Fd()))
+	s.errTTY = term.IsTerminal(int(os.Stderr.Fd()))
+	if term.IsTerminal(int(os.Stdout.Fd())) {
+		if width, _, err := term.GetSize(int(os.Stdout.Fd())); err == nil {
+			s.width = width
+		}
+	}
+	return s
+}

@@ -1,0 +1,340 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/recoverctl/recoverctl/inspect"
+	"github.com/recoverctl/recoverctl/internal/clock"
+	"github.com/recoverctl/recoverctl/internal/figures"
+)
+
+// Text forms of the answers. What is wrong comes first, then the facts that
+// decide, then the rest; whole values, because this text ends in tickets.
+
+const nothing = "–"
+
+func age(taken inspect.Taken, now time.Time) string {
+	if taken.Time == nil {
+		return "?"
+	}
+	return clock.Age(now.Sub(*taken.Time))
+}
+
+func sign(s inspect.Severity) string {
+	switch s {
+	case inspect.SeverityError:
+		return "✖"
+	case inspect.SeverityWarning:
+		return "!"
+	default:
+		return "·"
+	}
+}
+
+// verdictWord is upper case where the word has to be seen.
+func verdictWord(v inspect.Verdict) string {
+	if v == inspect.Rejected {
+		return "REJECTED"
+	}
+	return string(v)
+}
+
+func optional(n *int64) string {
+	if n == nil {
+		return nothing
+	}
+	return figures.Group(*n)
+}
+
+func renderFindings(t *table, findings []inspect.Finding) {
+	for _, f := range findings {
+		t.line(sign(f.Severity) + " " + f.Cause)
+		if f.Next != "" {
+			t.line("    " + f.Next)
+		}
+	}
+}
+
+func renderOverview(t *table, o inspect.JobOverview, now time.Time) {
+	t.line(fmt.Sprintf("job %s, topic %s", safe(o.Job), safe(o.Topic)))
+	renderFindings(t, o.Findings)
+	t.line("")
+	t.row(text("topic id"), text(orNothing(o.TopicID)))
+	t.row(text("cluster id"), text(orNothing(o.ClusterID)))
+	if o.ControlTopic == nil {
+		t.row(text("control topic"), text("not configured"))
+	} else {
+		t.row(text("control topic"), text(*o.ControlTopic))
+	}
+	if o.LastOperation != nil {
+		op := o.LastOperation
+		t.row(text("last operation"), text(fmt.Sprintf("%s %s %s, from %s", op.PlanID, op.Status, op.Time.UTC().Format(time.RFC3339), safe(op.SourceRecoveryPoint))))
+	} else {
+		t.row(text("last operation"), text("none known"))
+	}
+	if o.Live == nil {
+		t.row(text("live state"), text("not connected"))
+	}
+	if o.PendingCalls == nil {
+		t.row(text("durable calls"), text("not scanned"))
+	}
+	for _, s := range o.Settings {
+		t.row(text(s.Name), text(s.Value+" (set by "+s.Source+")"))
+	}
+	if len(o.Searched) == 0 {
+		t.row(text("searched"), text("no place configured for recovery points"))
+	}
+	for _, place := range o.Searched {
+		t.row(text("searched"), text(place))
+	}
+	t.line("")
+	if len(o.Points) > 0 {
+		renderPoints(t, o.Points, now)
+		t.line("")
+	}
+	if len(o.Partitions) > 0 {
+		t.row(num("PARTITION"), num("LEADER"), num("LOG START"), num("BOUNDARY"), num("LOG END"), num("SPAN"))
+	}
+	for _, p := range o.Partitions {
+		span := nothing
+		if p.LogStart != nil && p.LogEnd != nil {
+			span = figures.Group(*p.LogEnd - *p.LogStart)
+		}
+		t.row(num(fmt.Sprint(p.Partition)), num(fmt.Sprint(p.Leader)), num(optional(p.LogStart)), num(optional(p.Boundary)), num(optional(p.LogEnd)), num(span))
+	}
+}
+
+func orNothing(s string) string {
+	if s == "" {
+		return nothing
+	}
+	return s
+}
+
+func renderPoints(t *table, points []inspect.PointSummary, now time.Time) {
+	if len(points) == 0 {
+		t.line("no recovery point was found")
+		return
+	}
+	t.row(text("RECOVERY POINT"), text("KIND"), num("AGE"), text("VERDICT"), num("REPLAYS"), num("RUN AGAIN"), text("REASON"))
+	for _, p := range points {
+		span, reason := nothing, ""
+		if p.Verdict == inspect.Accepted {
+			span = figures.Group(p.Span)
+		}
+		if p.Reason != nil {
+			reason = p.Message
+		} else if p.Verdict == inspect.Unknown {
+			reason = "not checked: " + strings.Join(p.Unchecked, ", ")
+		}
+		runsAgain := "not scanned"
+		if p.RunsAgain != nil {
+			runsAgain = figures.Group(*p.RunsAgain)
+		}
+		name := p.URI
+		if p.Pinned {
+			name += " (pinned)"
+		}
+		t.row(text(name), text(string(p.Kind)), num(age(p.Taken, now)), text(verdictWord(p.Verdict)), num(span), num(runsAgain), text(reason))
+	}
+}
+
+func renderPoint(t *table, p inspect.RecoveryPoint, now time.Time) {
+	t.line(fmt.Sprintf("%s %s", p.Kind, safe(p.URI)))
+	for _, c := range p.Checks {
+		t.line(fmt.Sprintf("%s %s  %s", sign(c.Severity), c.ID, c.Message))
+		if c.Hint != "" {
+			t.line("    " + c.Hint)
+		}
+	}
+	t.line("")
+	t.row(text("checkpoint id"), text(fmt.Sprint(p.CheckpointID)))
+	t.row(text("metadata version"), text(fmt.Sprint(p.MetadataVersion)))
+	if p.Format != "" {
+		t.row(text("format"), text(string(p.Format)))
+	}
+	taken := "not known"
+	if p.Taken.Time != nil {
+		taken = fmt.Sprintf("%s, %s ago (date of the %s)", p.Taken.Time.UTC().Format(time.RFC3339), clock.Age(now.Sub(*p.Taken.Time)), p.Taken.Source)
+	}
+	t.row(text("taken"), text(taken))
+	t.row(text("files"), text(fmt.Sprintf("%d referenced, %s; %d missing, %d not reachable from here",
+		p.Files.Referenced, figures.Bytes(p.Files.Bytes), len(p.Files.Missing), len(p.Files.Unchecked))))
+	t.row(text("merged marker"), text(mergedText(p.Merged)))
+	t.line("")
+	t.row(text("OPERATOR"), text("ID"), text("UID"), num("PARALLELISM"), num("MAX"), text("STATES"))
+	for _, op := range p.Operators {
+		states := make([]string, 0, len(op.States))
+		for _, s := range op.States {
+			states = append(states, fmt.Sprintf("%s (%s %s, %d)", s.Name, s.Mode, s.Kind, s.Elements))
+		}
+		t.row(text(orNothing(op.Name)), text(op.ID), text(orNothing(op.UID)), num(fmt.Sprint(op.Parallelism)), num(fmt.Sprint(op.MaxParallelism)), text(strings.Join(states, ", ")))
+	}
+	if len(p.Markers) == 0 {
+		return
+	}
+	t.line("")
+	t.row(text("MARKER OF OPERATOR"), num("SUBTASK"), text("KIND"), text("TOPIC"), text("TOPIC ID"), text("NEXT OFFSETS"))
+	for _, m := range p.Markers {
+		what := offsetsText(m.Offsets)
+		if m.Problem != nil {
+			what = m.Problem.Message
+		} else if m.Kind == inspect.MarkerOther {
+			what = "an object of class " + safe(m.Class)
+		}
+		t.row(text(m.OperatorID), num(fmt.Sprint(m.Subtask)), text(string(m.Kind)), text(deref(m.Topic)), text(deref(m.TopicID)), text(what))
+	}
+	renderOffsets(t, "merged marker", p.Merged.Offsets)
+}
+
+func deref(s *string) string {
+	if s == nil {
+		return nothing
+	}
+	return *s
+}
+
+func mergedText(m inspect.Merged) string {
+	switch m.Kind {
+	case inspect.MergedVersioned:
+		return fmt.Sprintf("versioned, %d partitions of topic %s (id %s)", len(m.Offsets), safe(deref(m.Topic)), safe(deref(m.TopicID)))
+	case inspect.MergedLegacy:
+		return fmt.Sprintf("legacy, %d partitions, no topic identity", len(m.Offsets))
+	case inspect.MergedNone:
+		return "none: a restore from here begins with an empty action state"
+	default:
+		if m.Problem != nil {
+			return "invalid: " + m.Problem.Message
+		}
+		return "invalid"
+	}
+}
+
+// offsetsText writes offsets on one line, as many as people read.
+func offsetsText(o inspect.Offsets) string {
+	const most = 4
+	var parts []string
+	for i, p := range o.Partitions() {
+		if i == most {
+			parts = append(parts, fmt.Sprintf("and %d more", len(o)-most))
+			break
+		}
+		parts = append(parts, fmt.Sprintf("%d:%s", p, figures.Group(o[p])))
+	}
+	if len(parts) == 0 {
+		return nothing
+	}
+	return strings.Join(parts, "  ")
+}
+
+func renderOffsets(t *table, title string, o inspect.Offsets) {
+	if len(o) == 0 {
+		return
+	}
+	t.line("")
+	t.row(num("PARTITION"), num(strings.ToUpper(title)))
+	for _, p := range o.Partitions() {
+		t.row(num(fmt.Sprint(p)), num(figures.Group(o[p])))
+	}
+}
+
+func renderBoundary(t *table, b inspect.CleanupBoundary, now time.Time) {
+	t.line(fmt.Sprintf("control topic %s of topic %s", safe(b.ControlTopic), safe(b.Topic)))
+	if b.Problem != nil {
+		t.line("✖ a restore refuses this history: " + b.Problem.Message)
+	} else {
+		t.line("✔ a restore accepts this history")
+	}
+	if b.ApplyReader.Problem != nil {
+		t.line("✖ a cleanup refuses it too: " + b.ApplyReader.Problem.Message)
+	} else if b.Problem != nil {
+		t.line("· a cleanup accepts it, and would commit the first boundary")
+	}
+	for _, note := range b.Notes {
+		t.line("! " + note)
+	}
+	t.line("")
+	if len(b.Operations) == 0 {
+		t.line("no operation is on record")
+	} else {
+		t.row(text("OPERATION"), text("STATUS"), num("CONTROL OFFSET"), num("AGE"), text("FROM"), text("OFFSETS"))
+	}
+	for _, op := range b.Operations {
+		t.row(text(op.PlanID), text(string(op.Status)), num(figures.Group(op.ControlOffset)), num(clock.Age(now.Sub(op.Time))), text(op.SourceRecoveryPoint), text(offsetsText(op.Offsets)))
+	}
+	renderOffsets(t, "boundary in force", b.Offsets)
+}
+
+func renderValidation(t *table, v inspect.RestoreValidation, now time.Time) {
+	switch {
+	case len(v.Reasons) > 0:
+		t.line(fmt.Sprintf("✖ REJECTED: %s", v.Reasons[0].Message))
+	case v.Verdict == inspect.Accepted:
+		t.line("✔ accepted")
+	default:
+		t.line("? unknown: nothing refuses this restore, and not everything could be checked")
+	}
+	for _, note := range v.Notes {
+		t.line("  " + note)
+	}
+	t.line("")
+	t.row(text("RULE"), text("RESULT"), text("EVIDENCE"))
+	for _, r := range v.Rules {
+		t.row(text(r.Title), text(resultWord(r.Result)), text(r.Message))
+	}
+	t.line("")
+	for _, a := range v.Assumed {
+		t.row(text("assumed"), text(a))
+	}
+	for _, u := range v.Unchecked {
+		t.row(text("not checked"), text(u))
+	}
+	for _, r := range v.Runtime {
+		t.row(text("release "+string(r.Release)), text(strings.ReplaceAll(string(r.Outcome), "-", " ")+": "+r.Message))
+	}
+	if v.Calls == nil {
+		t.row(text("durable calls"), text("not scanned"))
+	}
+	if v.Replayed != nil {
+		t.row(text("replayed"), text(replayedText(*v.Replayed)))
+	}
+	t.row(text("accepted and newer"), text(nearbyText(v.Newer, now)))
+	t.row(text("accepted and older"), text(nearbyText(v.Older, now)))
+	renderWindow(t, v.Window)
+}
+
+func replayedText(r inspect.Replayed) string {
+	out := fmt.Sprintf("%s records, %s", figures.Group(r.Records), figures.Bytes(r.Bytes))
+	if r.States != nil {
+		out += fmt.Sprintf(", which leave %s states", figures.Group(*r.States))
+	}
+	return out
+}
+
+func resultWord(r inspect.RuleResult) string {
+	word := strings.ReplaceAll(string(r), "-", " ")
+	if r == inspect.Failed {
+		return strings.ToUpper(word)
+	}
+	return word
+}
+
+func nearbyText(n *inspect.Nearby, now time.Time) string {
+	if n == nil {
+		return "none known"
+	}
+	return fmt.Sprintf("%s  %s old, replays a span of %s offsets", safe(n.URI), age(n.Taken, now), figures.Group(n.Span))
+}
+
+func renderWindow(t *table, window []inspect.Window) {
+	if len(window) == 0 {
+		return
+	}
+	t.line("")
+	t.row(num("PARTITION"), num("REPLAYS FROM"), num("TO"), num("SPAN"))
+	for _, w := range window {
+		t.row(num(fmt.Sprint(w.Partition)), num(figures.Group(w.From)), num(figures.Group(w.To)), num(figures.Group(w.To-w.From)))
+	}
+}

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/recoverctl/recoverctl/inspect"
+	"github.com/recoverctl/recoverctl/internal/fault"
+	"github.com/recoverctl/recoverctl/internal/figures"
+)
+
+func newValidate(a *app) *cobra.Command {
+	return group("validate", "Ask whether a restore would be accepted; nothing is changed", newValidateRestore(a))
+}
+
+// maxMarkersFile bounds a file of markers: 100 subtasks of 10,000 partitions fit
+// many times over.
+const maxMarkersFile = 64 << 20
+
+func newValidateRestore(a *app) *cobra.Command {
+	var markersFile string
+	var readWindow bool
+	cmd := &cobra.Command{
+		Use: "restore URI", Short: "Would a restore from this recovery point be accepted, and what would it replay",
+		Long: `Evaluates every rule of a restore in the order of the real code: the first one
+that fails is the verdict, the others say what they would have said.
+
+The records of the replay window are read with --read-window only: every one of
+them, as the restore would, for one bad record stops it. Give --max-parallelism
+where the recovery point does not say it.
+
+Exit codes: 0 accepted, 1 rejected or unknown, 4 neither the recovery point nor
+the cluster could be reached, 6 there is nothing at that URI.`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			fromFile := cmd.Flags().Changed("markers")
+			switch {
+			case fromFile && len(args) > 0:
+				return fault.New(fault.Usage, "run", "give a URI or --markers, not both")
+			case fromFile:
+				return nil
+			default:
+				return exactArgs("one URI, or --markers FILE")(cmd, args)
+			}
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var source string
+			var markers []inspect.Marker
+			read := func() (err error) {
+				if len(args) == 0 {
+					source, markers, err = readMarkers(a.in, markersFile)
+				}
+				return err
+			}
+			return a.withJob(read, func(in *inspect.Inspector, job inspect.Job) error {
+				var (
+					v      inspect.RestoreValidation
+					faults []error
+					err    error
+				)
+				if readWindow {
+					in = in.ReadingWindow(a.windowProgress())
+				}
+				if len(args) == 0 {
+					v, faults = in.ValidateMarkers(cmd.Context(), job, source, markers)
+				} else if v, faults, err = in.Validate(cmd.Context(), job, args[0]); err != nil {
+					return err
+				}
+				if cmd.Context().Err() != nil {
+					return cmd.Context().Err()
+				}
+				if err := a.printer().result("RestoreValidation", v, faults, func(t *table) { renderValidation(t, v, a.clock.Now()) }); err != nil {
+					return err
+				}
+				if v.Verdict != inspect.Accepted {
+					return exitStatus(fault.Problem.Exit())
+				}
+				return nil
+			})
+		},
+	}
+	cmd.Flags().StringVar(&markersFile, "markers", "", "judge the markers in this JSON `FILE` (- for standard input) instead of a recovery point")
+	cmd.Flags().BoolVar(&readWindow, "read-window", false, "also read the replay window record by record, as the restore would")
+	return cmd
+}
+
+// windowProgress says on a terminal, once a second, how far the reading of a
+// window has come.
+func (a *app) windowProgress() func(inspect.WindowProgress) {
+	if !a.errTTY {
+		return nil
+	}
+	said := a.clock.Now()
+	return func(p inspect.WindowProgress) {
+		now := a.clock.Now()
+		if now.Sub(said) < time.Second {
+			return
+		}
+		said = now
+		fmt.Fprintf(a.err, "read %s records, %s, %d %% of the replay window\n", figures.Group(p.Records), figures.Bytes(p.Bytes), p.Span*100/max(1, p.Total))
+	}
+}
+
+// readMarkers reads a bounded file of markers, or standard input for "-".
+func readMarkers(in io.Reader, path string) (source string, markers []inspect.Marker, err error) {
+	r := in
+	if path != "-" {
+		f, err := os.Open(path)
+		if err != nil {
+			kind := fault.Corrupt
+			if os.IsNotExist(err) {
+				kind = fault.NotFound
+			}
+			return "", nil, fault.Wrap(kind, "read markers", err, "the file of markers can't be opened")
+		}
+		defer f.Close()
+		if info, err := f.Stat(); err == nil && info.IsDir() {
+			return "", nil, fault.New(fault.Corrupt, "read markers", "%s is a folder, not a file of markers", safe(path))
+		}
+		r = f
+	}
+	data, err := io.ReadAll(io.LimitReader(r, maxMarkersFile+1))
+	if err != nil {
+		return "", nil, fault.Wrap(fault.Corrupt, "read markers", err, "%s can't be read", safe(path))
+	}
+	if len(data) > maxMarkersFile {
+		return "", nil, fault.New(fault.Corrupt, "read markers", "%s is larger than %d bytes: that is no file of markers", safe(path), maxMarkersFile)
+	}
+	return inspect.ReadMarkersFile(data)
+}
