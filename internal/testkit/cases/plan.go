@@ -15,15 +15,20 @@ import (
 // PlanCase is one plan file and Java's verdict for it. Reason and Named are
 // empty for an accepted one.
 type PlanCase struct {
-	Name      string                     `json:"name"`
-	Accepted  bool                       `json:"accepted"`
-	File      string                     `json:"file"`
-	Build     []Segment                  `json:"build"` // instead of File, for large inputs
-	PlanID    string                     `json:"planId"`
-	Value     *PlanValue                 `json:"value"`
-	Canonical bool                       `json:"canonical"` // the file is what Java would write
-	Reason    string                     `json:"reason"`
-	Named     map[string]json.RawMessage `json:"named"`
+	Name      string     `json:"name"`
+	Accepted  bool       `json:"accepted"`
+	File      string     `json:"file"`
+	Build     []Segment  `json:"build"` // instead of File, for large inputs
+	PlanID    string     `json:"planId"`
+	Value     *PlanValue `json:"value"`
+	Canonical bool       `json:"canonical"` // the file is what Java would write
+
+	// CanonicalSHA256 is the SHA-256 of what Java would write, in hex. Empty for a
+	// plan with a lone surrogate, which Java can't write.
+	CanonicalSHA256 string `json:"canonicalSha256"`
+
+	Reason string                     `json:"reason"`
+	Named  map[string]json.RawMessage `json:"named"`
 }
 
 // Segment is a piece of a large input: Text, or Repeat that many Times.
