@@ -304,9 +304,12 @@ func TestButtonsTakeOnlyKeysThatWereMeant(t *testing.T) {
 		"typed ahead": {func(d *tuitest.Driver) { d.Together("A", "tab", "enter") }, ""},
 		"within the quiet time": {func(d *tuitest.Driver) {
 			d.Press("A")
-			for range 7 {
-				d.Wait(50 * time.Millisecond)
+			for range 6 {
+				d.Wait(30 * time.Millisecond)
 				d.Send(tea.KeyMsg{Type: tea.KeyTab})
+				d.Wait(30 * time.Millisecond)
+				d.Send(tea.KeyMsg{Type: tea.KeySpace, Runes: []rune{' '}})
+				d.Wait(5 * time.Millisecond)
 				d.Send(tea.KeyMsg{Type: tea.KeyEnter})
 			}
 		}, ""},

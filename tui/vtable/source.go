@@ -25,6 +25,24 @@ type Finder interface {
 	Find(id string) (i int, ok bool)
 }
 
+// Worder is a Source that knows a row by words that its cells don't hold, such
+// as the word of a state that is shown as a sign. A filter looks at them too.
+type Worder interface {
+	Words(i int) []string
+}
+
+// Matcher is a Source that can say whether a row has a text without making its
+// cells. It takes the place of looking at cells and words.
+type Matcher interface {
+	Matches(i int, find Text) bool
+}
+
+// Extender is a Source that says whether it is an earlier one with more rows at
+// its end, so that a filter looks at the new ones only.
+type Extender interface {
+	Extends(earlier Source) bool
+}
+
 // Cell is one value of a row.
 type Cell struct {
 	Text string

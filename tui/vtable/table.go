@@ -11,7 +11,11 @@ type Table struct {
 	columns []Column
 	source  Source
 
-	cursor int    // the selected row; meaningless while there are no rows
+	filter *filter // nil: all rows are shown
+	anchor int     // the row that a filter is looked for around; -1: the selected one
+	stood  int     // where the selected row was when the filter began; -1: it moved since
+
+	cursor int    // the selected row of those shown; meaningless while there are none
 	id     string // its identity
 	top    int    // the first row of the window, before View makes room for the cursor
 	height int    // lines of the table as last told by Resize
@@ -20,44 +24,71 @@ type Table struct {
 
 // New makes a table that selects the first row.
 func New(th theme.Theme, columns []Column, source Source) *Table {
-	t := &Table{theme: th, columns: columns, source: source}
+	t := &Table{theme: th, columns: columns, source: source, anchor: -1, stood: -1}
 	t.moveTo(0)
 	return t
 }
 
 // SetSource shows other rows, or the same after they have changed. The
 // selection stays on the row that it was on, and that row stays on its line. If
-// it is gone, SetSource returns false and the row that is now in its place is
-// selected.
+// it is gone, or no longer passes the filter, SetSource returns false and the
+// row that is now nearest to its place is selected.
 func (t *Table) SetSource(source Source) (kept bool) {
-	had := t.id
-	line := t.cursor - t.top
+	had, line := t.id, t.cursor-t.top
+	place := 0
+	if t.len() > 0 {
+		place = t.at(t.cursor)
+	}
+	earlier := t.source
 	t.source = source
-	if i, ok := t.find(had); ok {
-		t.top = max(i-line, 0)
-		t.moveTo(i)
-		return true
+	i, found := t.find(had)
+	if !found {
+		i = min(place, max(source.Len()-1, 0))
+	}
+	switch {
+	case t.filter == nil:
+		t.cursor = i
+	case t.filter.extend(earlier, source):
+		t.work()
+	default:
+		t.look(t.filter.query, nil, i, line)
+	}
+	if found {
+		if pos, shown := t.position(i); shown {
+			t.top = max(pos-line, 0)
+			t.moveTo(pos)
+			return true
+		}
 	}
 	t.moveTo(t.cursor)
 	return had == ""
 }
 
-// Selected is the identity of the selected row; false if there are no rows.
+// Selected is the identity of the selected row; false if no row is shown.
 func (t *Table) Selected() (id string, ok bool) {
-	return t.id, t.source.Len() > 0
+	return t.id, t.len() > 0
 }
 
-// Cursor is the index of the selected row; false if there are no rows.
+// Cursor is the index of the selected row in the source; false if no row is
+// shown.
 func (t *Table) Cursor() (i int, ok bool) {
-	return t.cursor, t.source.Len() > 0
+	if t.len() == 0 {
+		return 0, false
+	}
+	return t.at(t.cursor), true
 }
 
 // Select selects the row of this identity; false, and no change, if there is
-// none.
+// none or the filter hides it.
 func (t *Table) Select(id string) bool {
 	i, ok := t.find(id)
+	if !ok {
+		return false
+	}
+	pos, ok := t.position(i)
 	if ok {
-		t.moveTo(i)
+		t.stood = -1
+		t.moveTo(pos)
 	}
 	return ok
 }
@@ -78,6 +109,7 @@ func (t *Table) Resize(size tui.Size) {
 func (t *Table) Keys() []tui.Key {
 	move := func(to func() int) func() tui.Cmd {
 		return func() tui.Cmd {
+			t.stood = -1
 			t.moveTo(to())
 			return nil
 		}
@@ -89,22 +121,25 @@ func (t *Table) Keys() []tui.Key {
 		{Keys: []string{"pgdown"}, Help: "next page", Quiet: true, Run: move(func() int { return t.cursor + page() })},
 		{Keys: []string{"pgup"}, Help: "previous page", Quiet: true, Run: move(func() int { return t.cursor - page() })},
 		{Keys: []string{"g", "home"}, Help: "first row", Quiet: true, Run: move(func() int { return 0 })},
-		{Keys: []string{"G", "end"}, Help: "last row", Quiet: true, Run: move(func() int { return t.source.Len() - 1 })},
+		{Keys: []string{"G", "end"}, Help: "last row", Quiet: true, Run: move(func() int { return t.len() - 1 })},
+		t.filterKey(),
 	}
 }
 
-// moveTo selects the row nearest to i and scrolls as far as needed.
+// moveTo selects the row nearest to i of those shown and scrolls as far as
+// needed.
 func (t *Table) moveTo(i int) {
-	n := t.source.Len()
+	n := t.len()
 	if n == 0 {
 		t.cursor, t.id, t.top = 0, "", 0
 		return
 	}
 	t.cursor = max(min(i, n-1), 0)
-	t.id = t.source.ID(t.cursor)
+	t.id = t.source.ID(t.at(t.cursor))
 	t.top = t.window(t.height).top
 }
 
+// find is the index of a row in the source.
 func (t *Table) find(id string) (int, bool) {
 	if id == "" {
 		return 0, false
@@ -113,7 +148,7 @@ func (t *Table) find(id string) (int, bool) {
 		return f.Find(id)
 	}
 	n := t.source.Len()
-	if t.cursor < n && t.source.ID(t.cursor) == id {
+	if t.filter == nil && t.cursor < n && t.source.ID(t.cursor) == id {
 		return t.cursor, true
 	}
 	for i := range n {
@@ -133,14 +168,17 @@ type window struct {
 // window makes the scroll position fit a table of height lines: the selected
 // row and its details are inside, and no line is wasted.
 func (t *Table) window(height int) window {
-	n := t.source.Len()
+	n := t.len()
 	lines := height - 1 // the header
+	if t.filter != nil {
+		lines-- // what is filtered
+	}
 	if n == 0 || lines < 1 {
 		return window{top: t.top}
 	}
 	var w window
 	if d, ok := t.source.(Detailer); ok && !t.idle {
-		w.detail = d.Detail(t.cursor)
+		w.detail = d.Detail(t.at(t.cursor))
 		w.detail = w.detail[:min(len(w.detail), lines-1)]
 	}
 	w.rows = min(lines-len(w.detail), n)

@@ -24,7 +24,7 @@ func (t *Table) View(size tui.Size) string {
 	w := t.window(size.Height)
 	rows := make([][]Cell, w.rows)
 	for i := range rows {
-		rows[i] = t.source.Row(w.top + i)
+		rows[i] = t.source.Row(t.at(w.top + i))
 	}
 	widths, all := layOut(t.columns, rows, size.Width-gutter)
 	more := t.theme.Signs.More
@@ -40,7 +40,7 @@ func (t *Table) View(size tui.Size) string {
 		b.WriteByte('\n')
 		row := w.top + i
 		edge := " "
-		if (i == 0 && row > 0) || (i == w.rows-1 && row < t.source.Len()-1) {
+		if (i == 0 && row > 0) || (i == w.rows-1 && row < t.len()-1) {
 			edge = more
 		}
 		if row != t.cursor || t.idle {
@@ -57,6 +57,10 @@ func (t *Table) View(size tui.Size) string {
 			b.WriteString(strings.Repeat(" ", gutter+indent))
 			b.WriteString(cut(detail, size.Width-gutter-indent, more))
 		}
+	}
+	if t.filter != nil && size.Height > 1 {
+		b.WriteByte('\n')
+		b.WriteString(t.theme.Paint(theme.Warning, cut(" /"+t.filter.query+"  "+t.filter.status(), size.Width, more)))
 	}
 	return b.String()
 }
