@@ -18,16 +18,30 @@ func (i *Inspector) Overview(ctx context.Context, job Job) (JobOverview, error) 
 		ev        reading
 		points    []RecoveryPoint
 		placesErr error
+		live      LiveState
+		liveErr   error
 	)
 	wg.Go(func() { ev = i.gather(ctx, job) })
 	wg.Go(func() { points, placesErr = i.list(ctx, job.RecoveryPoints) })
+	wg.Go(func() { live, liveErr = i.liveState(ctx, job) })
 	wg.Wait()
+	if live.JobID != "" {
+		points = dated(points, live)
+	}
 
 	o := JobOverview{
 		Job: job.Name, Topic: job.Topic, TopicID: ev.data.TopicID, ClusterID: ev.data.ClusterID,
 		ControlTopic: job.ControlTopic, Settings: slices.Clone(ev.data.Settings),
 		Partitions: []PartitionOverview{}, Searched: slices.Clone(job.RecoveryPoints),
 		Findings: []Finding{}, Points: summarize(job, points, ev),
+		LiveSource: NotConnected, OnlyInHistory: []string{},
+	}
+	switch {
+	case live.JobID != "":
+		o.Live, o.LiveSource = &live, Read
+		o.OnlyInHistory = onlyInHistory(live, points)
+	case i.live != nil:
+		o.LiveSource = Unread
 	}
 	if o.Settings == nil {
 		o.Settings = []Setting{}
@@ -52,9 +66,9 @@ func (i *Inspector) Overview(ctx context.Context, job Job) (JobOverview, error) 
 		}
 		o.Partitions = append(o.Partitions, po)
 	}
-	err := errors.Join(ev.dataErr, ev.partial, ev.controlErr, placesErr)
 	o.Findings = findings(job, ev, boundary, o.Points, placesErr)
-	return o, err
+	o.Findings = inOrder(append(o.Findings, liveFindings(o, liveErr)...))
+	return o, errors.Join(ev.dataErr, ev.partial, ev.controlErr, placesErr, liveErr)
 }
 
 // boundary judges the control history where the job has one that could be read;
@@ -156,9 +170,9 @@ func nearbyOf(s PointSummary) *Nearby {
 	return &Nearby{URI: s.URI, Kind: s.Kind, Taken: s.Taken, Span: s.Span}
 }
 
-// Empty reports whether an overview holds nothing that was read: neither the
-// topic nor a recovery point.
-func (o JobOverview) Empty() bool { return o.TopicID == "" && len(o.Points) == 0 }
+// Empty reports whether an overview holds nothing that was read: no part of it: not the
+// topic, nor a recovery point, nor the running job.
+func (o JobOverview) Empty() bool { return o.TopicID == "" && len(o.Points) == 0 && o.Live == nil }
 
 // MissingTopic is the fault for a data topic that does not exist.
 func MissingTopic(name string) error {

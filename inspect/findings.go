@@ -22,10 +22,15 @@ func findings(job Job, ev reading, boundary *CleanupBoundary, points []PointSumm
 		all = append(all, boundaryFindings(job, ev, *boundary)...)
 	}
 	all = append(all, pointFindings(job, points, placesErr)...)
-	slices.SortStableFunc(all, func(a, b Finding) int { return cmp.Compare(rank(a.Severity), rank(b.Severity)) })
+	return inOrder(all)
+}
+
+// inOrder puts errors before warnings before information, else keeps the order.
+func inOrder(all []Finding) []Finding {
 	if all == nil {
-		all = []Finding{}
+		return []Finding{}
 	}
+	slices.SortStableFunc(all, func(a, b Finding) int { return cmp.Compare(rank(a.Severity), rank(b.Severity)) })
 	return all
 }
 

@@ -19,6 +19,7 @@ type Inspector struct {
 	points PointStore
 	log    LogStore
 	clock  clock.Clock
+	live   LiveStore      // nil: no Flink is connected
 	window *windowReading // nil: the records of replay windows are not read
 }
 
@@ -26,6 +27,13 @@ type Inspector struct {
 // rules that need a cluster are then not checked, and say so.
 func New(points PointStore, log LogStore, c clock.Clock) *Inspector {
 	return &Inspector{points: points, log: log, clock: c}
+}
+
+// WithLive returns an inspector that also asks Flink what jobs do now.
+func (i *Inspector) WithLive(live LiveStore) *Inspector {
+	out := *i
+	out.live = live
+	return &out
 }
 
 // reading is what all rules of one job look at, read once.

@@ -3,6 +3,7 @@ package inspect
 import (
 	"context"
 	"path"
+	"regexp"
 	"strings"
 	"time"
 )
@@ -178,9 +179,8 @@ func (l LiveState) Taken(uri string) (Taken, bool) {
 	if l.Checkpoints == nil {
 		return Taken{}, false
 	}
-	want := samePlace(uri)
 	check := func(c *LiveCheckpoint) bool {
-		return c != nil && c.Path != nil && c.Triggered != nil && samePlace(*c.Path) == want
+		return c != nil && c.Path != nil && c.Triggered != nil && samePoint(*c.Path, uri)
 	}
 	for i := range l.Checkpoints.History {
 		if c := &l.Checkpoints.History[i]; check(c) {
@@ -193,6 +193,31 @@ func (l LiveState) Taken(uri string) (Taken, bool) {
 		}
 	}
 	return Taken{}, false
+}
+
+// samePoint reports whether two addresses are of one recovery point. A copy or a
+// mount has another folder in front; the names that Flink gives below it (the job
+// id with chk-N, or a savepoint's own) are unique.
+func samePoint(a, b string) bool { return pointName(a) == pointName(b) }
+
+func pointName(uri string) string {
+	place := samePlace(uri)
+	base, folder := path.Base(place), path.Base(path.Dir(place))
+	switch {
+	case isCheckpointPath(place) && isJobID(folder):
+		return folder + "/" + base
+	case savepointName.MatchString(base):
+		return base
+	default:
+		return place
+	}
+}
+
+// savepointName is the name that Flink gives a savepoint's folder.
+var savepointName = regexp.MustCompile(`^savepoint-[0-9a-f]{6}-[0-9a-f]{12}$`)
+
+func isJobID(name string) bool {
+	return len(name) == 32 && strings.Trim(name, "0123456789abcdef") == ""
 }
 
 // samePlace gives two spellings of one recovery point's address one form:

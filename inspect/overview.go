@@ -62,6 +62,16 @@ type Scan struct {
 	Total int64 `json:"total"`
 }
 
+// Connection says whether something was asked for what an answer holds of it.
+type Connection string
+
+// The connections. Unread: it was asked, and nothing could be read.
+const (
+	NotConnected Connection = "not-connected"
+	Unread       Connection = "unread"
+	Read         Connection = "read"
+)
+
 // JobOverview is the state of one job's recovery. Live, PendingCalls and Scan
 // are nil until Flink was asked or the topic was scanned.
 type JobOverview struct {
@@ -77,6 +87,8 @@ type JobOverview struct {
 	Searched      []string            `json:"searched"` // places where recovery points were looked for
 	LastOperation *Operation          `json:"lastOperation"`
 	Live          *LiveState          `json:"live"`
+	LiveSource    Connection          `json:"liveSource"`    // why Live is nil
+	OnlyInHistory []string            `json:"onlyInHistory"` // completed ones of Flink's history that lie in none of the places searched
 	PendingCalls  *PendingCalls       `json:"pendingCalls"`
 	Scan          *Scan               `json:"scan"`
 	Findings      []Finding           `json:"findings"`

@@ -1,0 +1,87 @@
+package inspect_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/recoverctl/recoverctl/inspect"
+	"github.com/recoverctl/recoverctl/internal/clock"
+	"github.com/recoverctl/recoverctl/internal/fault"
+)
+
+// flink is a LiveStore that answers for one job.
+type flink struct {
+	state inspect.LiveState
+	err   error
+	asked *inspect.JobRef
+}
+
+func (f flink) Live(_ context.Context, ref inspect.JobRef) (inspect.LiveState, error) {
+	if f.asked != nil {
+		*f.asked = ref
+	}
+	return f.state, f.err
+}
+
+func TestTheRunningJobBesideItsPoints(t *testing.T) {
+	const job = "/data/ckpt/4f3c92d07be1458a96c0d1e2f3a4b5c6"
+	taken := func(ago time.Duration) *time.Time { at := now.Add(-ago); return &at }
+	path := func(s string) *string { return &s }
+	completed := func(id int64, at string, ago time.Duration) inspect.LiveCheckpoint {
+		return inspect.LiveCheckpoint{ID: id, Kind: inspect.KindCheckpoint, Status: inspect.CheckpointCompleted, Path: path(at), Triggered: taken(ago)}
+	}
+	below := point(43, time.Minute, inspect.Offsets{0: 100, 1: 200})
+	below.URI = "/mnt/copy/4f3c92d07be1458a96c0d1e2f3a4b5c6/chk-43" // the same folder under another name
+	fine := broker{
+		data:    data(inspect.LogRange{Start: 150, End: 200}, inspect.LogRange{Start: 250, End: 300}),
+		control: controlTopicOf(inspect.Offsets{0: 150, 1: 250}),
+	}
+	cause := "java.lang.IllegalStateException: below the committed boundary"
+	restarts := int64(7)
+	failing := inspect.LiveState{
+		JobID: "4f3c92d07be1458a96c0d1e2f3a4b5c6", Name: "order-agent", State: "RESTARTING", Since: taken(4 * time.Minute), Restarts: &restarts,
+		LastException: &cause, RestoredFrom: path("file:" + job + "/chk-43"),
+		Checkpoints: &inspect.LiveCheckpoints{History: []inspect.LiveCheckpoint{completed(44, "file:"+job+"/chk-44", time.Minute), completed(43, "file:"+job+"/chk-43", 12*time.Minute)}},
+		NextRestore: inspect.NextRestore{Source: inspect.SourcePoint, Path: path("file:" + job + "/chk-43")},
+	}
+	var asked inspect.JobRef
+	store := shelf{places: map[string][]inspect.RecoveryPoint{"ckpt": {below}}}
+	in := inspect.New(store, fine, clock.NewFake(now)).WithLive(flink{state: failing, asked: &asked})
+	o, err := in.Overview(context.Background(), agentJob())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if asked.Name != "order-agent" {
+		t.Errorf("Flink was asked for %+v", asked)
+	}
+	if got, want := rules(o.Findings), "error:no-accepted-point error:job-failing error:next-restore-rejected warning:points-only-in-history"; got != want {
+		t.Errorf("findings %q, want %q", got, want)
+	}
+	wantCause := "job order-agent is RESTARTING since 13:59Z: java.lang.IllegalStateException: below the committed boundary (restored from chk-43)"
+	if got := o.Findings[1].Cause; got != wantCause {
+		t.Errorf("%q, want %q", got, wantCause)
+	}
+	if got := o.Points[0].Taken; got.Source != inspect.TimeFromFlink || !got.Time.Equal(now.Add(-12*time.Minute)) {
+		t.Errorf("chk-43 was taken %v (%s), want Flink's own time", got.Time, got.Source)
+	}
+	if len(o.OnlyInHistory) != 1 || o.OnlyInHistory[0] != "file:"+job+"/chk-44" {
+		t.Errorf("only in the history: %q", o.OnlyInHistory)
+	}
+}
+
+func TestFlinkThatDoesNotAnswerHidesNothing(t *testing.T) {
+	fine := broker{
+		data:    data(inspect.LogRange{Start: 150, End: 200}, inspect.LogRange{Start: 250, End: 300}),
+		control: controlTopicOf(inspect.Offsets{0: 150, 1: 250}),
+	}
+	store := shelf{places: map[string][]inspect.RecoveryPoint{"ckpt": {point(44, time.Minute, inspect.Offsets{0: 180, 1: 260})}}}
+	in := inspect.New(store, fine, clock.NewFake(now)).WithLive(flink{err: fault.New(fault.Unreachable, "ask Flink", "no answer")})
+	o, err := in.Overview(context.Background(), agentJob())
+	if fault.KindOf(err) != fault.Unreachable || o.Live != nil || o.LiveSource != inspect.Unread {
+		t.Errorf("live %v (%s), %v", o.Live, o.LiveSource, err)
+	}
+	if got := rules(o.Findings); got != "warning:live-unreadable" || o.Points[0].Verdict != inspect.Accepted {
+		t.Errorf("findings %q, chk-44 %s", got, o.Points[0].Verdict)
+	}
+}
