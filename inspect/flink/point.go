@@ -1,6 +1,7 @@
 package flink
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"slices"
@@ -24,9 +25,8 @@ type builder struct {
 func (b *builder) build(ctx context.Context) (inspect.RecoveryPoint, error) {
 	b.point.CheckpointID = b.md.CheckpointID
 	b.point.MetadataVersion = int(b.md.Version)
-	slices.SortStableFunc(b.md.Operators, func(x, y flinkmeta.Operator) int {
-		return cmp.Or(strings.Compare(x.Name, y.Name), strings.Compare(x.ID.String(), y.ID.String()))
-	})
+	// The file's own order is that of a hash map.
+	slices.SortStableFunc(b.md.Operators, func(x, y flinkmeta.Operator) int { return bytes.Compare(x.ID[:], y.ID[:]) })
 	for i := range b.md.Operators {
 		o := &b.md.Operators[i]
 		slices.SortStableFunc(o.Subtasks, func(x, y flinkmeta.Subtask) int { return cmp.Compare(x.Index, y.Index) })
