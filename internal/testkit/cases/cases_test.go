@@ -20,7 +20,7 @@ func TestEveryFileIsThere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for dir, want := range map[string]int{"control/": 91, "restore/": 131, "plans/": 151, "plans/golden/": 17, "keys/": 2, "values/": 1} {
+	for dir, want := range map[string]int{"control/": 91, "restore/": 131, "plans/": 151, "plans/golden/": 17, "keys/": 2, "values/": 1, "apply/": 89} {
 		if counts[dir] != want {
 			t.Errorf("%s has %d files, want %d", dir, counts[dir], want)
 		}

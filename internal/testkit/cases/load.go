@@ -14,7 +14,7 @@ var files embed.FS
 
 // FS is the tree of all files: "control/NAME.json", "restore/NAME.json",
 // "plans/NNN-NAME.json", "plans/golden/NAME.json", "keys/NAME.json",
-// "values/verdicts.json".
+// "values/verdicts.json", "apply/NAME.json".
 func FS() fs.FS {
 	sub, err := fs.Sub(files, "testdata")
 	if err != nil {
