@@ -32,16 +32,14 @@ func (s *Shell) View() string {
 	for len(lines) < h-2 {
 		lines = append(lines, "")
 	}
+	if s.jobLines() > 0 {
+		lines[2+body.Height] = s.jobLine(w)
+	}
 	said := s.messageLines(w)
 	lines = append(lines, said[len(said)-1], s.footerLine(w))
 	s.overlay(lines)
-	below := h - 3
-	if len(said) > 1 {
-		lines[below] = said[0]
-		below--
-	}
-	if s.jobLines() > 0 {
-		lines[below] = s.jobLine(w)
+	if _, atBottom := s.bottomModal(); len(said) > 1 && !atBottom {
+		lines[h-3] = said[0]
 	}
 	for i := range lines {
 		lines[i] = fit(lines[i], w, s.opts.Theme.Signs.More)

@@ -61,7 +61,7 @@ func (s *Shell) jobLine(w int) string {
 	if j.Cancel != nil {
 		cancel = th.Paint(theme.KeyName, label(cancelKey, th)) + " cancel"
 	}
-	free := w - ansi.StringWidth(numbers) - ansi.StringWidth(cancel) - 6
+	free := w - ansi.StringWidth(numbers) - ansi.StringWidth(cancel) - 5
 	name := ansi.Truncate(j.Name, max(free, 8), th.Signs.More)
 	return spread(" "+th.Paint(theme.Title, name)+"  "+numbers, cancel, w)
 }

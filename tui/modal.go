@@ -52,6 +52,15 @@ func Open(m Modal) Cmd {
 // terminal, rather than in the middle of the screen.
 type bottom interface{ atBottom() }
 
+// bottomModal is the modal if it stands at the bottom.
+func (s *Shell) bottomModal() (bottom, bool) {
+	if s.modal == nil {
+		return nil, false
+	}
+	b, ok := s.modal.Modal.(bottom)
+	return b, ok
+}
+
 // opened is a modal with the screen that it acts for.
 type opened struct {
 	Modal
@@ -93,11 +102,8 @@ func (s *Shell) pressModal(p Press) tea.Cmd {
 // path.
 func (s *Shell) modalSize() Size {
 	body := s.bodySize()
-	if s.modal == nil {
-		return body
-	}
-	if _, ok := s.modal.Modal.(bottom); ok {
-		body.Height++ // and the message line
+	if _, ok := s.bottomModal(); ok {
+		body.Height += s.jobLines() + 1 // and the lines below it
 	}
 	return body
 }
@@ -110,14 +116,12 @@ func (s *Shell) overlay(lines []string) {
 	size := s.modalSize()
 	box := strings.Split(s.modal.View(size, s.opts.Theme), "\n")
 	box = box[:min(len(box), size.Height)]
-	if _, ok := s.modal.Modal.(bottom); ok {
-		first := 2 + size.Height - len(box)
-		if note := strings.Join(s.messageLines(size.Width), " "); note != "" {
-			last := len(box) - 1
-			free := size.Width - ansi.StringWidth(box[last]) - 2
-			box[last] = spread(box[last], ansi.Truncate(note, max(free, 0), s.opts.Theme.Signs.More), size.Width)
+	if _, ok := s.bottomModal(); ok {
+		if s.message.text != "" {
+			box = append(box, s.messageLines(size.Width)...)
+			box = box[max(len(box)-size.Height, 0):]
 		}
-		copy(lines[first:], box)
+		copy(lines[2+size.Height-len(box):], box)
 		return
 	}
 	width := 0

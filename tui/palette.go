@@ -299,12 +299,15 @@ func (p *palette) View(size Size, th theme.Theme) string {
 	}
 	lines = lines[:min(len(lines), size.Height-len(shown)-1)]
 	for i, e := range shown {
-		line := pad(ansi.Truncate(e.title(), name, th.Signs.More), name) + "  " + pad(e.key, key) + "  " + e.help
-		if e.dangerous {
-			line += "  changes something"
-		}
+		line := pad(ansi.Truncate(e.title(), name, th.Signs.More), name) + "  " + pad(e.key, key)
 		if e.off != "" {
 			line += "  " + th.Paint(theme.Muted, "off: "+e.off)
+		}
+		if e.help != "" {
+			line += "  " + e.help
+		}
+		if e.dangerous {
+			line += "  " + th.Paint(theme.Warning, "changes something")
 		}
 		mark := "  "
 		if first+i == p.at {

@@ -101,7 +101,7 @@ func (s *Shell) Update(msg tea.Msg) (model tea.Model, cmd tea.Cmd) {
 	case tea.ResumeMsg:
 		s.modalShown()
 	case tea.KeyMsg:
-		s.header = s.askHeader() // what is locked must be known as of now
+		s.header, s.jobs = s.askHeader(), s.opts.jobs() // what is locked must be known as of now
 		cmd = s.keys(msg)
 	case answer:
 		cmd = s.answer(msg)
