@@ -140,6 +140,9 @@ func (d *decoder) kafka(s *section) Kafka {
 	}
 	if sasl := s.child("sasl"); sasl != nil {
 		k.SASL = d.sasl(sasl)
+		if k.SASL.Mechanism == "aws-msk-iam" && s.value["tls"] == nil {
+			d.problem(sasl.node, "aws-msk-iam needs tls, and kafka has none; tls: {} trusts the system's authorities")
+		}
 	}
 	if t := s.child("timeouts"); t != nil {
 		k.Timeouts.Dial = t.duration("dial", k.Timeouts.Dial)
@@ -156,6 +159,8 @@ func (d *decoder) sasl(s *section) *SASL {
 		Mechanism: strings.ToLower(s.text("mechanism", func(text string) string { return known(strings.ToLower(text)) })),
 		Username:  s.text("username", notBlank),
 		Password:  d.secret(s, "password"),
+
+		SessionToken: d.secret(s, "session-token"),
 	}
 	s.need("mechanism")
 	switch sasl.Mechanism {
@@ -164,6 +169,20 @@ func (d *decoder) sasl(s *section) *SASL {
 		s.need("password")
 	case "oauthbearer":
 		s.need("password")
+		if n := s.keys["username"]; n != nil {
+			d.problem(n, "username has no meaning for oauthbearer, because the token names the user; remove it")
+		}
+	case "aws-msk-iam":
+		if s.keys["username"] != nil {
+			s.need("password")
+		}
+		if s.keys["session-token"] != nil {
+			s.need("username")
+			s.need("password")
+		}
+	}
+	if n := s.keys["session-token"]; n != nil && sasl.Mechanism != "" && sasl.Mechanism != "aws-msk-iam" {
+		d.problem(n, "session-token has a meaning for aws-msk-iam only; remove it")
 	}
 	s.close()
 	return sasl
@@ -237,6 +256,7 @@ func (d *decoder) job(n *yaml.Node, path string, number int) Job {
 	}
 	if f := s.child("flink"); f != nil {
 		j.Flink.REST = f.text("rest", httpURL)
+		j.Flink.Job = f.text("job", notBlank)
 		f.close()
 	}
 	if f := s.child("fluss"); f != nil {

@@ -143,6 +143,8 @@ func TestWhatIsWrongInAFileIsToldWithItsLine(t *testing.T) {
 		{"a broker with an impossible port", kafkaOf("brokers: ['k1:99999']"), []string{`4:17: an element of brokers: "k1:99999" has no port from 1 to 65535`}},
 		{"brokers in one text", kafkaOf("brokers: ['k1:9092,k2:9092']"), []string{`4:17: an element of brokers: "k1:9092,k2:9092" is not an address; write host:port, without a scheme, one address each`}},
 		{"a JobManager without a scheme", jobOf("flink: {rest: 'jobmanager:8081'}"), []string{`5:23: rest: "jobmanager:8081" is not an address; write http://host:port`}},
+		{"a job of no name in Flink", jobOf("flink: {rest: 'http://jm:8081', job: ' '}"), []string{`5:46: job: " " is blank`}},
+		{"an id in Flink that YAML takes for a number", jobOf("flink: {job: 00000000000000000000000000000042}"), []string{`5:22: job is a number; it must be text; put it in quotes`}},
 		{"a password in an address", jobOf("flink: {rest: 'http://ops:hunter2@jm:8081'}"), []string{`5:23: rest: "http://***@jm:8081" holds a user or password; an address may not`}},
 		{"a home folder", jobOf("recovery-points: ['~/points']"), []string{`5:27: an element of recovery-points: "~/points" begins with ~, which is not expanded`}},
 		{"a store that matches a path", profileOf("object-stores: [{match: flink-state}]"), []string{`3:29: match: "flink-state" is not the beginning of a URI`}},
@@ -173,6 +175,11 @@ func TestWhatIsWrongInAFileIsToldWithItsLine(t *testing.T) {
 		{"a key file without its certificate", kafkaOf("tls: {key-file: k.pem}"), []string{"4:12: tls has no cert-file"}},
 		{"SASL without a mechanism", kafkaOf("sasl: {username: ops}"), []string{"4:13: sasl has no mechanism"}},
 		{"SCRAM without a password", kafkaOf("sasl: {mechanism: SCRAM-SHA-256, username: ops}"), []string{"4:13: sasl has no password"}},
+		{"a token for somebody", kafkaOf("sasl: {mechanism: oauthbearer, username: ops, password: {env: A}}"), []string{"4:38: username has no meaning for oauthbearer, because the token names the user"}},
+		{"an access key without its secret", kafkaOf("tls: {}\nsasl: {mechanism: aws-msk-iam, username: AKIA}"), []string{"5:13: sasl has no password"}},
+		{"a session token without a key", kafkaOf("tls: {}\nsasl: {mechanism: aws-msk-iam, session-token: {env: A}}"), []string{"5:13: sasl has no username", "5:13: sasl has no password"}},
+		{"a session token for SCRAM", kafkaOf("sasl: {mechanism: scram-sha-256, username: ops, password: {env: A}, session-token: {env: B}}"), []string{"4:75: session-token has a meaning for aws-msk-iam only"}},
+		{"IAM without TLS", kafkaOf("sasl: {mechanism: AWS-MSK-IAM}"), []string{"4:13: aws-msk-iam needs tls, and kafka has none"}},
 		{"a password written down", kafkaOf("sasl: {mechanism: plain, username: ops, password: hunter2}"), []string{"4:57: password is text; secrets are not written into this file: write {env: NAME}"}},
 		{"a password from two places", kafkaOf("sasl: {mechanism: plain, username: ops, password: {env: A, file: b}}"), []string{"4:57: password names 2 sources; it must be one of env, file, command and prompt"}},
 		{"a password from nowhere", kafkaOf("sasl: {mechanism: plain, username: ops, password: {}}"), []string{"4:57: password names 0 sources"}},
@@ -304,6 +311,28 @@ func TestWhatCanBeWrittenInMoreThanOneWay(t *testing.T) {
 			t.Errorf("mechanism %q", got)
 		}
 	})
+	t.Run("a key for IAM, given, printed by a command, or left to the variables", func(t *testing.T) {
+		for text, want := range map[string]SASL{
+			"username: AKIA, password: {env: S}, session-token: {env: T}": {
+				Username:     "AKIA",
+				Password:     secret.Source{For: "profile a: sasl password", Env: "S"},
+				SessionToken: secret.Source{For: "profile a: sasl session-token", Env: "T"},
+			},
+			"password: {command: [aws, configure, export-credentials]}": {
+				Password: secret.Source{For: "profile a: sasl password", Command: []string{"aws", "configure", "export-credentials"}},
+			},
+			"mechanism: aws-msk-iam": {},
+		} {
+			if !strings.HasPrefix(text, "mechanism") {
+				text = "mechanism: aws-msk-iam, " + text
+			}
+			want.Mechanism = "aws-msk-iam"
+			c, _, problems := decodeText(kafkaOf("tls: {}\nsasl: {" + text + "}"))
+			if len(problems) > 0 || !reflect.DeepEqual(*c.Profiles[0].Kafka.SASL, want) {
+				t.Errorf("%s: %v, %+v", text, problems, c.Profiles[0].Kafka.SASL)
+			}
+		}
+	})
 	t.Run("an IPv6 broker, and one without a port", func(t *testing.T) {
 		c, _, problems := decodeText(kafkaOf("brokers: ['[::1]:9092', k1]"))
 		if len(problems) > 0 || !reflect.DeepEqual(c.Profiles[0].Kafka.Brokers, []string{"[::1]:9092", "k1"}) {
@@ -320,6 +349,17 @@ func TestWhatCanBeWrittenInMoreThanOneWay(t *testing.T) {
 		} {
 			if j := job(t, lines); j.Engine+" "+j.ActionState.Store != want {
 				t.Errorf("%s is %s %s, want %s", lines, j.Engine, j.ActionState.Store, want)
+			}
+		}
+	})
+	t.Run("a job by its name or its id in Flink", func(t *testing.T) {
+		for lines, want := range map[string]Flink{
+			"flink: {rest: 'http://jm:8081', job: 'Orders (v2)'}": {REST: "http://jm:8081", Job: "Orders (v2)"},
+			"flink: {job: 4f3c92d07be1458a96c0d1e2f3a4b5c6}":      {Job: "4f3c92d07be1458a96c0d1e2f3a4b5c6"},
+			"flink: {rest: 'https://jm/flink/a/'}":                {REST: "https://jm/flink/a/"},
+		} {
+			if got := job(t, lines).Flink; got != want {
+				t.Errorf("%s is %+v, want %+v", lines, got, want)
 			}
 		}
 	})

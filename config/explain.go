@@ -104,6 +104,9 @@ func (e *explanation) kafka(k Kafka) {
 		add("sasl.mechanism", k.SASL.Mechanism)
 		add("sasl.username", k.SASL.Username)
 		e.addSecret("kafka.sasl.password", "kafka.sasl.password", k.SASL.Password)
+		if k.SASL.Mechanism == "aws-msk-iam" {
+			e.addSecret("kafka.sasl.session-token", "kafka.sasl.session-token", k.SASL.SessionToken)
+		}
 	}
 	add("timeouts.dial", k.Timeouts.Dial.String())
 	add("timeouts.request", k.Timeouts.Request.String())
@@ -149,6 +152,7 @@ func (e *explanation) job(shownAt, at string, j Job) {
 	}
 	add("keep-recovery-points", strconv.Itoa(j.KeepRecoveryPoints))
 	add("flink.rest", j.Flink.REST)
+	add("flink.job", j.Flink.Job)
 	add("fluss.servers", list(j.Fluss.Servers))
 	add("fluss.table", j.Fluss.Table)
 	add("fluss.username", j.Fluss.Username)

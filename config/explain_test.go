@@ -78,6 +78,7 @@ func TestExplainSaysWhereEachValueCameFrom(t *testing.T) {
 		"jobs[order-agent].pinned[0] | s3://flink-state/savepoints/savepoint-4f3c-a1 | FILE:22",
 		"jobs[order-agent].keep-recovery-points | 2 | FILE:23",
 		"jobs[order-agent].flink.rest | http://jobmanager:8081 | FILE:24",
+		"jobs[order-agent].flink.job |  | not set",
 		"jobs[order-agent].fluss.servers |  | not set",
 		"jobs[order-agent].fluss.table |  | not set",
 		"jobs[order-agent].fluss.username |  | not set",

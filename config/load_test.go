@@ -322,7 +322,7 @@ func TestFlagsAreStable(t *testing.T) {
 	want := map[string]string{ // flag: short, default
 		"config": " ", "profile": "p ", "job": "j ", "output": "o text", "timeout": " 30s", "access": " ", "environment": " ", "no-color": " false",
 		"brokers": " ", "topic": " ", "control-topic": " ", "tombstones": " false", "points": " []", "map": " []", "max-parallelism": " 0",
-		"partitions": " 64", "runtime": " ", "flink-rest": " ", "fluss": " ", "table": " ", "hub": " ", "wal": " ",
+		"partitions": " 64", "runtime": " ", "flink-rest": " ", "flink-job": " ", "fluss": " ", "table": " ", "hub": " ", "wal": " ",
 	}
 	fs.VisitAll(func(f *pflag.Flag) {
 		if got := f.Shorthand + " " + f.DefValue; got != want[f.Name] || f.Usage == "" {

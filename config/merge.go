@@ -111,6 +111,11 @@ var jobLinks = []link{
 		func(_ *Profile, j *Job, v *viper.Viper) { j.Flink.REST = v.GetString("flink-rest") },
 	},
 	{
+		"flink-job", "flink.job",
+		func(_ *Profile, j *Job) string { return j.Flink.Job },
+		func(_ *Profile, j *Job, v *viper.Viper) { j.Flink.Job = v.GetString("flink-job") },
+	},
+	{
 		"fluss", "fluss.servers",
 		func(_ *Profile, j *Job) string { return list(j.Fluss.Servers) },
 		func(_ *Profile, j *Job, v *viper.Viper) { j.Fluss.Servers = splitList(v.GetString("fluss")) },

@@ -147,6 +147,7 @@ func TestEveryAdHocSettingHasItsPlace(t *testing.T) {
 		{"partitions", []string{"--partitions", "3"}, []string{"RECOVERCTL_PARTITIONS=3"}, func(_ *config.Profile, j *config.Job) { j.Partitions = 3 }},
 		{"runtime", []string{"--runtime", "next"}, []string{"RECOVERCTL_RUNTIME=next"}, func(_ *config.Profile, j *config.Job) { j.Runtime = "next" }},
 		{"JobManager", []string{"--flink-rest", "https://J:1/p"}, []string{"RECOVERCTL_FLINK_REST=https://J:1/p"}, func(_ *config.Profile, j *config.Job) { j.Flink.REST = "https://J:1/p" }},
+		{"the job's name in Flink", []string{"--flink-job", "Orders (v2)"}, []string{"RECOVERCTL_FLINK_JOB=Orders (v2)"}, func(_ *config.Profile, j *config.Job) { j.Flink.Job = "Orders (v2)" }},
 		{"Fluss servers", []string{"--fluss", "f1:9123,f2:9123"}, []string{"RECOVERCTL_FLUSS=f1:9123,f2:9123"}, func(_ *config.Profile, j *config.Job) { j.Fluss.Servers = []string{"f1:9123", "f2:9123"} }},
 		{"table", []string{"--table", "Db.T"}, []string{"RECOVERCTL_TABLE=Db.T"}, func(_ *config.Profile, j *config.Job) { j.Fluss.Table = "Db.T" }},
 		{"hub", []string{"--hub", "http://h:1"}, []string{"RECOVERCTL_HUB=http://h:1"}, func(_ *config.Profile, j *config.Job) { j.ArkFlow.Hub = "http://h:1" }},

@@ -67,6 +67,7 @@ var settings = []setting{
 	{flag: "partitions", kind: countSetting, of: ofJob, check: partitionsRange, usage: "`NUMBER` of partitions that the job gives a topic not yet made"},
 	{flag: "runtime", of: ofJob, check: oneOf(runtimes...), usage: "the job's Flink Agents release, `0.1|0.2|0.3|next`"},
 	{flag: "flink-rest", of: ofJob, check: httpURL, usage: "`URL` of the job's JobManager"},
+	{flag: "flink-job", of: ofJob, check: notBlank, usage: "`NAME` or id of the job in Flink"},
 	{flag: "fluss", of: ofJob, check: servers, usage: "Fluss servers, as `HOST:PORT,...`"},
 	{flag: "table", of: ofJob, check: notBlank, usage: "the Fluss `TABLE`, as database.table"},
 	{flag: "hub", of: ofJob, check: httpURL, usage: "`URL` of the ArkFlow hub"},

@@ -58,9 +58,11 @@ type TLS struct {
 
 // SASL is how we authenticate to Kafka.
 type SASL struct {
-	Mechanism string // plain, scram-sha-256, scram-sha-512, oauthbearer or aws-msk-iam
-	Username  string
-	Password  secret.Source // the token itself for oauthbearer; zero: none
+	Mechanism string        // plain, scram-sha-256, scram-sha-512, oauthbearer or aws-msk-iam
+	Username  string        // the access key's id for aws-msk-iam; empty for oauthbearer
+	Password  secret.Source // the token itself for oauthbearer, the secret key for aws-msk-iam; zero: none
+
+	SessionToken secret.Source // of a temporary key for aws-msk-iam; zero: none
 }
 
 // Timeouts bound one network step each.
@@ -128,9 +130,10 @@ type ActionState struct {
 	JobTombstones bool    // whether the job itself writes tombstones
 }
 
-// Flink is where a job's JobManager answers.
+// Flink is where a job's JobManager answers, and what it calls the job.
 type Flink struct {
 	REST string // http or https; empty: not said
+	Job  string // name or id; empty: the job's own name is its name in Flink too
 }
 
 // Fluss is where a job's Fluss tables are.

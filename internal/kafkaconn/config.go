@@ -8,13 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/twmb/franz-go/pkg/sasl"
-	"github.com/twmb/franz-go/pkg/sasl/plain"
-	"github.com/twmb/franz-go/pkg/sasl/scram"
-
 	"github.com/recoverctl/recoverctl/internal/fault"
 	"github.com/recoverctl/recoverctl/internal/safetext"
-	"github.com/recoverctl/recoverctl/internal/secret"
 )
 
 // The timeouts where the profile names none.
@@ -45,13 +40,6 @@ type TLS struct {
 	CertFile   string // PEM, the client's certificate
 	KeyFile    string // PEM, its key
 	ServerName string // the name that the broker's certificate must carry; empty: the broker's host
-}
-
-// SASL is a profile's kafka.sasl section.
-type SASL struct {
-	Mechanism string // plain, scram-sha-256 or scram-sha-512, in any case
-	Username  string
-	Password  secret.Value
 }
 
 // withDefaults returns the configuration with ports and timeouts filled in, or
@@ -118,46 +106,6 @@ func brokerAddress(text string) (string, error) {
 		return "", bad("the port must be a number from 1 to 65535")
 	}
 	return net.JoinHostPort(host, port), nil
-}
-
-// mechanism is the login, or nil where none is configured.
-func (s *SASL) mechanism() (sasl.Mechanism, error) {
-	if s == nil {
-		return nil, nil
-	}
-	name := s.name()
-	switch name {
-	case "PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512":
-	case "OAUTHBEARER", "AWS-MSK-IAM":
-		return nil, fault.New(fault.Config, opConnect, "kafka.sasl.mechanism %s is known but can't be used by this version", strings.ToLower(name)).
-			WithHint("use plain, scram-sha-256 or scram-sha-512, or a listener with client certificates (kafka.tls)")
-	case "":
-		return nil, fault.New(fault.Config, opConnect, "kafka.sasl has no mechanism").
-			WithHint("set kafka.sasl.mechanism to plain, scram-sha-256 or scram-sha-512")
-	default:
-		return nil, fault.New(fault.Config, opConnect, "kafka.sasl.mechanism \"%s\" is not known", safetext.Of(s.Mechanism)).
-			WithHint("use plain, scram-sha-256 or scram-sha-512")
-	}
-	if s.Username == "" {
-		return nil, fault.New(fault.Config, opConnect, "kafka.sasl.username is empty")
-	}
-	password := s.Password.Reveal()
-	if password == "" {
-		return nil, fault.New(fault.Config, opConnect, "kafka.sasl.password is empty")
-	}
-	switch name {
-	case "PLAIN":
-		return plain.Auth{User: s.Username, Pass: password}.AsMechanism(), nil
-	case "SCRAM-SHA-256":
-		return scram.Auth{User: s.Username, Pass: password}.AsSha256Mechanism(), nil
-	default:
-		return scram.Auth{User: s.Username, Pass: password}.AsSha512Mechanism(), nil
-	}
-}
-
-// name is the mechanism as Kafka writes it.
-func (s *SASL) name() string {
-	return strings.ReplaceAll(strings.ToUpper(strings.TrimSpace(s.Mechanism)), "_", "-")
 }
 
 // readFile reads a file that a profile key names.

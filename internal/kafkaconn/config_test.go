@@ -46,15 +46,28 @@ func TestAProfileThatCannotWorkIsRefusedWithItsKey(t *testing.T) {
 		"a certificate of tomorrow":    {kafkaconn.Config{Brokers: good, TLS: &kafkaconn.TLS{CertFile: early, KeyFile: earlyKey}}, "is not valid before"},
 		"no mechanism":                 {kafkaconn.Config{Brokers: good, SASL: sasl("", "u", "p")}, "kafka.sasl has no mechanism"},
 		"an unknown mechanism":         {kafkaconn.Config{Brokers: good, SASL: sasl("GSSAPI", "u", "p")}, `kafka.sasl.mechanism "GSSAPI" is not known`},
-		"a mechanism of another day":   {kafkaconn.Config{Brokers: good, SASL: sasl("OAuthBearer", "u", "p")}, "oauthbearer is known but can't be used"},
-		"MSK's mechanism":              {kafkaconn.Config{Brokers: good, SASL: sasl("AWS_MSK_IAM", "u", "p")}, "aws-msk-iam is known but can't be used"},
+		"a user beside a token":        {kafkaconn.Config{Brokers: good, SASL: sasl("OAuthBearer", "u", "p")}, "kafka.sasl.username has no meaning for oauthbearer"},
+		"no token":                     {kafkaconn.Config{Brokers: good, SASL: sasl("oauthbearer", "", "")}, "kafka.sasl.password is empty: it must give the token"},
+		"a token in JSON":              {kafkaconn.Config{Brokers: good, SASL: sasl("oauthbearer", "", `{"access_token":"hunter2"}`)}, "what kafka.sasl.password gives is not a bearer token"},
+		"a token that ends its field":  {kafkaconn.Config{Brokers: good, SASL: sasl("oauthbearer", "", "hunter2\x01auth=x")}, "what kafka.sasl.password gives is not a bearer token"},
+		"a token of padding alone":     {kafkaconn.Config{Brokers: good, SASL: sasl("oauthbearer", "", "==")}, "what kafka.sasl.password gives is not a bearer token"},
+		"IAM without TLS":              {kafkaconn.Config{Brokers: good, SASL: sasl("AWS_MSK_IAM", "AKIA", "hunter2")}, "aws-msk-iam needs TLS, and the profile has no kafka.tls"},
+		"an access key without secret": {kafkaconn.Config{Brokers: good, TLS: &kafkaconn.TLS{}, SASL: sasl("aws-msk-iam", "AKIA", "")}, "kafka.sasl.password is empty"},
+		"an access key with a slash":   {kafkaconn.Config{Brokers: good, TLS: &kafkaconn.TLS{}, SASL: sasl("aws-msk-iam", "hunter2/x", "hunter2")}, "kafka.sasl.username is not the id of an access key"},
+		"a secret key without its id":  {kafkaconn.Config{Brokers: good, TLS: &kafkaconn.TLS{}, SASL: sasl("aws-msk-iam", "", "hunter2")}, "the password is not what an AWS credential process prints"},
+		"an old credential process":    {kafkaconn.Config{Brokers: good, TLS: &kafkaconn.TLS{}, SASL: sasl("aws-msk-iam", "", `{"Version":2,"AccessKeyId":"A","SecretAccessKey":"hunter2"}`)}, "the password is not what an AWS credential process prints"},
+		"a process without a key":      {kafkaconn.Config{Brokers: good, TLS: &kafkaconn.TLS{}, SASL: sasl("aws-msk-iam", "", `{"Version":1,"SecretAccessKey":"hunter2"}`)}, "AccessKeyId in what kafka.sasl.password gives is empty"},
+		"a process without a secret":   {kafkaconn.Config{Brokers: good, TLS: &kafkaconn.TLS{}, SASL: sasl("aws-msk-iam", "", `{"Version":1,"AccessKeyId":"A"}`)}, "SecretAccessKey in what kafka.sasl.password gives is empty"},
 		"no user":                      {kafkaconn.Config{Brokers: good, SASL: sasl("plain", "", "p")}, "kafka.sasl.username is empty"},
 		"no password":                  {kafkaconn.Config{Brokers: good, SASL: sasl("plain", "u", "")}, "kafka.sasl.password is empty"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			_, err := kafkaconn.Open(t.Context(), tt.config)
-			wantFault(t, err, fault.Config, tt.message, "")
+			f := wantFault(t, err, fault.Config, tt.message, "")
+			if strings.Contains(f.Error()+f.Hint, "hunter2") {
+				t.Errorf("the secret is in %q", f)
+			}
 		})
 	}
 }

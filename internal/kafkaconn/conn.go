@@ -8,7 +8,6 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
-	"github.com/twmb/franz-go/pkg/sasl"
 
 	"github.com/recoverctl/recoverctl/internal/fault"
 )
@@ -28,11 +27,11 @@ const metadataAge = 10 * time.Millisecond
 
 // Conn is an open connection to one cluster. It is safe for concurrent use.
 type Conn struct {
-	config    Config
-	mechanism sasl.Mechanism // nil: no login
-	dialer    *dialer
-	client    *kgo.Client
-	admin     *kadm.Client
+	config Config
+	login  *login // nil: none
+	dialer *dialer
+	client *kgo.Client
+	admin  *kadm.Client
 }
 
 // Option changes how Open connects.
@@ -47,7 +46,8 @@ func WithDial(dial DialFunc) Option {
 // Open connects and makes sure that the cluster answers and accepts the login.
 // The brokers are probed at the same time, so that one that is down costs
 // nothing while another answers; when none answers, Open ends after the dial
-// timeout at the latest. Errors are faults: Config where the profile must be
+// timeout at the latest. Fetching the login's secrets comes before that, and is
+// bounded by ctx and by whoever fetches. Errors are faults: Config where the profile must be
 // changed, Denied where the cluster refuses this user or certificate, else
 // Unreachable.
 func Open(ctx context.Context, config Config, opts ...Option) (*Conn, error) {
@@ -59,13 +59,13 @@ func Open(ctx context.Context, config Config, opts ...Option) (*Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	mechanism, err := config.SASL.mechanism()
+	login, err := config.SASL.login(ctx, config.TLS != nil)
 	if err != nil {
 		return nil, err
 	}
 	c := &Conn{
-		config:    config,
-		mechanism: mechanism,
+		config: config,
+		login:  login,
 		dialer: &dialer{
 			tcp:     (&net.Dialer{}).DialContext,
 			tls:     tlsConfig,
@@ -120,8 +120,8 @@ func (c *Conn) NewClient(extra ...kgo.Opt) (*kgo.Client, error) {
 		kgo.DisableClientMetrics(),
 		kgo.MaxDecompressBatchBytes(maxDecompressed),
 	}
-	if c.mechanism != nil {
-		opts = append(opts, kgo.SASL(c.mechanism))
+	if c.login != nil {
+		opts = append(opts, kgo.SASL(c.login))
 	}
 	client, err := kgo.NewClient(append(opts, extra...)...)
 	if err != nil {
@@ -189,8 +189,8 @@ func (c *Conn) diagnose(ctx context.Context, err error) error {
 	switch r := reasonOf(err); r {
 	case reasonClosed:
 		mechanism, meaning := noMechanism, reasonLoginNeeded
-		if c.mechanism != nil {
-			mechanism, meaning = c.mechanism.Name(), reasonNone
+		if c.login != nil {
+			mechanism, meaning = c.login.Name(), reasonNone
 		}
 		findings, _ := c.probeAll(ctx, mechanism)
 		for _, f := range findings {
@@ -202,17 +202,17 @@ func (c *Conn) diagnose(ctx context.Context, err error) error {
 			}
 			return c.sentence([]finding{f})
 		}
-	case reasonCredentials, reasonMechanism, reasonNoLogin, reasonCertNeeded, reasonCertRefused:
+	case reasonCredentials, reasonLoginAnswer, reasonMechanism, reasonNoLogin, reasonCertNeeded, reasonCertRefused:
 		return c.sentence([]finding{{broker: c.config.Brokers[0], reason: r, err: err}})
 	}
 	return c.Explain(err, DescribeCluster)
 }
 
 func (c *Conn) configuredMechanism() string {
-	if c.mechanism == nil {
+	if c.login == nil {
 		return ""
 	}
-	return c.mechanism.Name()
+	return c.login.Name()
 }
 
 // firstOf is all with one moved to the front.

@@ -17,5 +17,6 @@
 // a TLS hello, a SASL handshake) before it names a cause.
 //
 // The package never writes to a cluster by itself and never logs. Text from a
-// broker passes package safetext. Passwords are revealed only to the login.
+// broker passes package safetext. Passwords, tokens and keys are revealed only
+// to the login.
 package kafkaconn

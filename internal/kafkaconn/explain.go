@@ -25,12 +25,12 @@ func Explain(err error, req Request, about ...Ref) *fault.Fault {
 	if err == nil {
 		return nil
 	}
-	if f, ok := errors.AsType[*fault.Fault](err); ok {
-		return f
-	}
 	var shards *kadm.ShardErrors
 	if errors.As(err, &shards) && len(shards.Errs) > 0 {
 		err = shards.Errs[0].Err
+	}
+	if f, ok := errors.AsType[*fault.Fault](err); ok {
+		return f
 	}
 	e := explanation{req: req, about: "the cluster", err: err}
 	if len(about) > 0 {
@@ -47,24 +47,42 @@ func Explain(err error, req Request, about ...Ref) *fault.Fault {
 	return out
 }
 
-// Explain is Explain with what this connection knows besides: the brokers that
-// can't be connected to at present. Franz-go replaces the reason of a failed
+// Explain is Explain with what this connection knows besides: the login that a
+// broker refused, and the brokers that can't be connected to, or the logins
+// that can't be made, at present. Franz-go replaces the reason of a failed
 // connection with a general one when it retries.
 func (c *Conn) Explain(err error, req Request, about ...Ref) *fault.Fault {
 	out := Explain(err, req, about...)
-	if out == nil || out.Kind != fault.Unreachable && out.Kind != fault.Unknown {
+	switch {
+	case out == nil:
+		return nil
+	case errors.As(err, new(*fault.Fault)):
+		return out
+	case c.login != nil && errors.Is(err, kerr.SaslAuthenticationFailed):
+		clone := *out
+		clone.Message += " (it refused " + c.login.offered() + ")"
+		return clone.WithHint("%s", c.login.advice())
+	case out.Kind != fault.Unreachable && out.Kind != fault.Unknown:
 		return out
 	}
-	failed := c.dialer.failed()
-	if len(failed) == 0 || errors.As(err, new(*dialError)) {
-		return out
+	var known []string
+	if c.login != nil {
+		if trouble := c.login.trouble(); trouble != "" {
+			known = append(known, trouble)
+		}
 	}
-	words := make([]string, 0, len(failed))
-	for _, f := range failed {
-		words = append(words, fmt.Sprintf("%s: %s", f.where(), safetext.Error(innermost(f.err))))
+	if failed := c.dialer.failed(); len(failed) > 0 && !errors.As(err, new(*dialError)) {
+		words := make([]string, 0, len(failed))
+		for _, f := range failed {
+			words = append(words, fmt.Sprintf("%s: %s", f.where(), safetext.Error(innermost(f.err))))
+		}
+		known = append(known, "no connection to "+strings.Join(words, "; "))
+	}
+	if len(known) == 0 {
+		return out
 	}
 	clone := *out
-	clone.Message += " (no connection to " + strings.Join(words, "; ") + ")"
+	clone.Message += " (" + strings.Join(known, "; ") + ")"
 	return &clone
 }
 

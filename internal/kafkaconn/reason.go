@@ -43,7 +43,8 @@ const (
 	reasonLoginNeeded                   // the listener wants a login
 	reasonMechanism                     // the listener does not have the mechanism
 	reasonLoginClosed                   // the listener closed the connection during the login
-	reasonCredentials                   // wrong user or password
+	reasonLoginAnswer                   // the listener's answer does not fit the login
+	reasonCredentials                   // wrong user, password, token or key
 )
 
 // reasonOf classifies an error of a connection, as far as it can be told from
@@ -56,6 +57,8 @@ func reasonOf(err error) reason {
 		return reasonNone
 	case errors.As(err, &cert):
 		return certReason(cert.err, cert.shown)
+	case errors.As(err, new(*answerError)):
+		return reasonLoginAnswer
 	case errors.Is(err, kerr.SaslAuthenticationFailed):
 		return reasonCredentials
 	case errors.Is(err, kerr.UnsupportedSaslMechanism):

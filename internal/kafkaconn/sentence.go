@@ -105,16 +105,18 @@ func (c *Conn) refusalSentence(broker string, f finding) (message, hint string, 
 			"remove kafka.sasl from the profile, or give kafka.brokers the port of the listener with login", fault.Config
 	case reasonLoginNeeded:
 		return broker + " requires a login" + offers(f.mechanisms) + ", and the profile has no kafka.sasl",
-			"set kafka.sasl (mechanism, username, password)", fault.Config
+			"set kafka.sasl (mechanism, and what that needs)", fault.Config
 	case reasonMechanism:
 		return fmt.Sprintf("%s does not offer the mechanism %s%s", broker, c.configuredMechanism(), offers(f.mechanisms)),
 			"set kafka.sasl.mechanism to one that the listener offers", fault.Config
 	case reasonLoginClosed:
-		return broker + " closed the connection during the login of user " + safetext.Of(c.config.SASL.Username).String(),
-			"check kafka.sasl.username and kafka.sasl.password: some listeners answer a wrong password so", fault.Denied
+		return broker + " closed the connection during " + c.login.offered(),
+			"some listeners refuse a login so: " + c.login.advice(), fault.Denied
+	case reasonLoginAnswer:
+		return broker + " gave an answer that does not fit during " + c.login.offered(),
+			"check that kafka.brokers names the right cluster; " + c.login.advice(), fault.Denied
 	case reasonCredentials:
-		return broker + " refused the login of user " + safetext.Of(c.config.SASL.Username).String(),
-			"check kafka.sasl.username and kafka.sasl.password, and that the user exists for " + c.configuredMechanism(), fault.Denied
+		return broker + " refused " + c.login.offered(), c.login.advice(), fault.Denied
 	default:
 		return broker + " can't be used", "see the cause", fault.Unreachable
 	}
@@ -123,7 +125,7 @@ func (c *Conn) refusalSentence(broker string, f finding) (message, hint string, 
 // closedSentence is for a broker that ended the connection without a word. A
 // listener that is older than SASL's own errors answers a wrong password so.
 func (c *Conn) closedSentence(broker string) (message, hint string, kind fault.Kind) {
-	if c.mechanism != nil {
+	if c.login != nil {
 		return broker + " closed the connection without an answer",
 			"check kafka.sasl (some listeners close the connection on a wrong password), and that kafka.brokers names a Kafka listener", fault.Unreachable
 	}
@@ -164,7 +166,7 @@ func short(r reason) string {
 		return "failed in TLS"
 	case reasonCertNeeded, reasonCertRefused:
 		return "did not accept the client's certificate"
-	case reasonNoLogin, reasonLoginNeeded, reasonMechanism, reasonLoginClosed, reasonCredentials:
+	case reasonNoLogin, reasonLoginNeeded, reasonMechanism, reasonLoginClosed, reasonLoginAnswer, reasonCredentials:
 		return "did not accept the login"
 	default:
 		return "failed"

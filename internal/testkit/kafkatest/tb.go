@@ -51,6 +51,7 @@ type Env struct {
 	SASLPlain string // password over plain text
 	TLS       string // TLS alone
 	MTLS      string // TLS with a client certificate
+	OAuth     string // token over TLS; tokens need no signature
 	Certs     string // folder with ca.pem, other-ca.pem, client, expired and stranger (.pem and .key)
 
 	User, Password           string // has no right
@@ -71,7 +72,7 @@ func RealEnv(t TB) Env {
 	}
 	env := Env{
 		Plain: get(""), Admin: get("_ADMIN"), SASLTLS: get("_SASL_TLS"), SASLPlain: get("_SASL_PLAIN"),
-		TLS: get("_TLS"), MTLS: get("_MTLS"), Certs: get("_CERTS"),
+		TLS: get("_TLS"), MTLS: get("_MTLS"), OAuth: get("_OAUTH"), Certs: get("_CERTS"),
 		User: get("_USER"), Password: get("_PASSWORD"),
 		AdminUser: get("_ADMIN_USER"), AdminPassword: get("_ADMIN_PASSWORD"),
 	}

@@ -10,6 +10,7 @@
 #   RECOVERCTL_TEST_KAFKA_SASL_PLAIN  the secure broker, password over plain text
 #   RECOVERCTL_TEST_KAFKA_TLS         the secure broker, TLS
 #   RECOVERCTL_TEST_KAFKA_MTLS        the secure broker, TLS with a client certificate
+#   RECOVERCTL_TEST_KAFKA_OAUTH       the secure broker, a token over TLS; tokens need no signature
 #   RECOVERCTL_TEST_KAFKA_CERTS       folder with ca.pem, client.pem, client.key, … (see certs/main.go)
 #   RECOVERCTL_TEST_KAFKA_USER, …_PASSWORD              a user without any right
 #   RECOVERCTL_TEST_KAFKA_ADMIN_USER, …_ADMIN_PASSWORD  a user with every right
@@ -137,11 +138,11 @@ start_plain() {
 
 start_secure() {
   local ports scram=() mechanism
-  read -r -a ports <<<"$(free_ports 6)"
+  read -r -a ports <<<"$(free_ports 7)"
   mkdir -p "$dir/secure/certs"
   "$dir/certs" "$dir/secure/certs"
   settings secure DIR="$dir/secure" CERTS="$dir/secure/certs" CONTROLLER="${ports[0]}" ADMIN="${ports[1]}" \
-    SASLTLS="${ports[2]}" SASLPLAIN="${ports[3]}" TLS="${ports[4]}" MTLS="${ports[5]}" \
+    SASLTLS="${ports[2]}" SASLPLAIN="${ports[3]}" TLS="${ports[4]}" MTLS="${ports[5]}" OAUTH="${ports[6]}" \
     ADMIN_USER=$admin_user ADMIN_PASSWORD=$admin_password USER=$user PASSWORD=$password
   for mechanism in SCRAM-SHA-256 SCRAM-SHA-512; do
     scram+=(--add-scram "$mechanism=[name=$admin_user,password=$admin_password]"
@@ -154,6 +155,7 @@ RECOVERCTL_TEST_KAFKA_SASL_TLS=127.0.0.1:${ports[2]}
 RECOVERCTL_TEST_KAFKA_SASL_PLAIN=127.0.0.1:${ports[3]}
 RECOVERCTL_TEST_KAFKA_TLS=127.0.0.1:${ports[4]}
 RECOVERCTL_TEST_KAFKA_MTLS=127.0.0.1:${ports[5]}
+RECOVERCTL_TEST_KAFKA_OAUTH=127.0.0.1:${ports[6]}
 RECOVERCTL_TEST_KAFKA_CERTS=$dir/secure/certs
 RECOVERCTL_TEST_KAFKA_USER=$user
 RECOVERCTL_TEST_KAFKA_PASSWORD=$password
