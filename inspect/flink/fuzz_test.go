@@ -11,8 +11,6 @@ import (
 	"github.com/recoverctl/recoverctl/inspect"
 	"github.com/recoverctl/recoverctl/inspect/flink"
 	"github.com/recoverctl/recoverctl/internal/fault"
-	"github.com/recoverctl/recoverctl/internal/flinkmeta"
-	"github.com/recoverctl/recoverctl/internal/kryo"
 	"github.com/recoverctl/recoverctl/internal/safetext"
 	"github.com/recoverctl/recoverctl/internal/testkit/flinkcases"
 )
@@ -82,44 +80,8 @@ func FuzzPoint(f *testing.F) {
 	})
 }
 
-// large is a metadata file of about 1 MB: 256 subtasks, each with a versioned
-// marker of 400 partitions.
-func large(tb testing.TB) []byte {
-	tb.Helper()
-	const subtasks, partitions = 256, 400
-	md := &flinkmeta.Metadata{Version: 6, CheckpointID: 2, Properties: flinkmeta.CheckpointProperties()}
-	op := flinkmeta.Operator{Name: "action-execute-operator", UID: "agent", Parallelism: subtasks, MaxParallelism: 1024}
-	for i := range subtasks {
-		offsets := &kryo.Map{JavaClass: "java.util.HashMap"}
-		for p := range partitions {
-			offsets.Entries = append(offsets.Entries, kryo.Entry{Key: kryo.Int32(p), Value: kryo.Int64(1_000_000 + i)})
-		}
-		marker, err := kryo.Encode(kryo.Gen5, &kryo.Object{JavaClass: kryo.MarkerClass, Fields: []kryo.Field{
-			{Name: "offsets", Value: offsets}, {Name: "schemaVersion", Value: kryo.Int32(1)},
-			{Name: "topic", Value: kryo.Text("action-state")}, {Name: "topicId", Value: kryo.Text("5Zv3uphiRLavoGZthy7JNg")},
-		}}, nil)
-		if err != nil {
-			tb.Fatal(err)
-		}
-		stream, states, err := flinkmeta.NewOperatorStreamBuilder(6, false).
-			Add(flinkmeta.ListState("recoveryMarker", flinkmeta.Union, flinkmeta.KryoSerializer()), marker).
-			Add(flinkmeta.ListState("currentProcessingKeys", flinkmeta.Union, flinkmeta.KryoSerializer())).Build()
-		if err != nil {
-			tb.Fatal(err)
-		}
-		op.Subtasks = append(op.Subtasks, flinkmeta.Subtask{Index: int32(i), ManagedOperator: &flinkmeta.OperatorState{
-			States: states, Stream: &flinkmeta.Stream{Kind: flinkmeta.InlineStream, Path: "file:/x", Data: stream}}})
-	}
-	md.Operators = []flinkmeta.Operator{op}
-	data, err := flinkmeta.Encode(md)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return data
-}
-
 func TestLargeMetadata(t *testing.T) {
-	dir := write(t, map[string][]byte{"chk-2/_metadata": large(t)})
+	dir := write(t, map[string][]byte{"chk-2/_metadata": flinkcases.Large(t, 256, 400)})
 	p, err := newStore(t, flink.Options{}).Point(context.Background(), dir+"/chk-2")
 	if err != nil {
 		t.Fatal(err)
@@ -134,7 +96,7 @@ func TestLargeMetadata(t *testing.T) {
 
 // From a file of about 1 MB to its merged marker: at most 50 ms are allowed.
 func BenchmarkMergedMarker(b *testing.B) {
-	data := large(b)
+	data := flinkcases.Large(b, 256, 400)
 	dir := write(b, map[string][]byte{"chk-2/_metadata": data})
 	store := newStore(b, flink.Options{})
 	b.SetBytes(int64(len(data)))
