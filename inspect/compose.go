@@ -40,7 +40,7 @@ func (i *Inspector) Overview(ctx context.Context, job Job) (JobOverview, error) 
 	case live.JobID != "":
 		o.Live, o.LiveSource = &live, Read
 		o.OnlyInHistory = onlyInHistory(live, points)
-	case i.live != nil:
+	case i.asksFlink(job):
 		o.LiveSource = Unread
 	}
 	if o.Settings == nil {

@@ -10,16 +10,15 @@ import (
 	"github.com/recoverctl/recoverctl/internal/safetext"
 )
 
+// asksFlink reports whether there is a Flink to ask about the running job.
+func (i *Inspector) asksFlink(job Job) bool { return i.live != nil && job.Flink.REST != "" }
+
 // liveState asks Flink about the running job; nothing where none is connected.
 func (i *Inspector) liveState(ctx context.Context, job Job) (LiveState, error) {
-	if i.live == nil {
+	if !i.asksFlink(job) {
 		return LiveState{}, nil
 	}
-	ref := job.Flink
-	if ref == (JobRef{}) {
-		ref.Name = job.Name
-	}
-	return i.live.Live(ctx, ref)
+	return i.live.Live(ctx, job.Flink)
 }
 
 // dated gives the points of the job's history the time that Flink has for them,

@@ -24,6 +24,12 @@ func (f flink) Live(_ context.Context, ref inspect.JobRef) (inspect.LiveState, e
 	return f.state, f.err
 }
 
+// inFlink is a job whose JobManager is known.
+func inFlink(job inspect.Job) inspect.Job {
+	job.Flink = inspect.RefOf("http://jobmanager:8081", job.Name)
+	return job
+}
+
 func TestTheRunningJobBesideItsPoints(t *testing.T) {
 	const job = "/data/ckpt/4f3c92d07be1458a96c0d1e2f3a4b5c6"
 	taken := func(ago time.Duration) *time.Time { at := now.Add(-ago); return &at }
@@ -48,11 +54,11 @@ func TestTheRunningJobBesideItsPoints(t *testing.T) {
 	var asked inspect.JobRef
 	store := shelf{places: map[string][]inspect.RecoveryPoint{"ckpt": {below}}}
 	in := inspect.New(store, fine, clock.NewFake(now)).WithLive(flink{state: failing, asked: &asked})
-	o, err := in.Overview(context.Background(), agentJob())
+	o, err := in.Overview(context.Background(), inFlink(agentJob()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if asked.Name != "order-agent" {
+	if asked != inFlink(agentJob()).Flink {
 		t.Errorf("Flink was asked for %+v", asked)
 	}
 	if got, want := rules(o.Findings), "error:no-accepted-point error:job-failing error:next-restore-rejected warning:points-only-in-history"; got != want {
@@ -77,11 +83,41 @@ func TestFlinkThatDoesNotAnswerHidesNothing(t *testing.T) {
 	}
 	store := shelf{places: map[string][]inspect.RecoveryPoint{"ckpt": {point(44, time.Minute, inspect.Offsets{0: 180, 1: 260})}}}
 	in := inspect.New(store, fine, clock.NewFake(now)).WithLive(flink{err: fault.New(fault.Unreachable, "ask Flink", "no answer")})
-	o, err := in.Overview(context.Background(), agentJob())
+	o, err := in.Overview(context.Background(), inFlink(agentJob()))
 	if fault.KindOf(err) != fault.Unreachable || o.Live != nil || o.LiveSource != inspect.Unread {
 		t.Errorf("live %v (%s), %v", o.Live, o.LiveSource, err)
 	}
 	if got := rules(o.Findings); got != "warning:live-unreadable" || o.Points[0].Verdict != inspect.Accepted {
 		t.Errorf("findings %q, chk-44 %s", got, o.Points[0].Verdict)
+	}
+}
+
+// Other jobs of the console may have a JobManager; this one has none.
+func TestAJobWithoutAJobManagerIsNotAskedFor(t *testing.T) {
+	fine := broker{
+		data:    data(inspect.LogRange{Start: 150, End: 200}, inspect.LogRange{Start: 250, End: 300}),
+		control: controlTopicOf(inspect.Offsets{0: 150, 1: 250}),
+	}
+	store := shelf{places: map[string][]inspect.RecoveryPoint{"ckpt": {point(44, time.Minute, inspect.Offsets{0: 180, 1: 260})}}}
+	in := inspect.New(store, fine, clock.NewFake(now)).WithLive(flink{err: fault.New(fault.Bug, "ask Flink", "asked")})
+	o, err := in.Overview(context.Background(), agentJob())
+	if err != nil || o.Live != nil || o.LiveSource != inspect.NotConnected || len(o.Findings) != 0 {
+		t.Errorf("live %v (%s), findings %v, %v", o.Live, o.LiveSource, o.Findings, err)
+	}
+}
+
+func TestAJobIsCalledByItsIDOrItsName(t *testing.T) {
+	const id = "4f3c92d07be1458a96c0d1e2f3a4b5c6"
+	for text, want := range map[string]inspect.JobRef{
+		id:               {REST: "http://jm", ID: id},
+		"order-agent":    {REST: "http://jm", Name: "order-agent"},
+		id[:31]:          {REST: "http://jm", Name: id[:31]},
+		id[:31] + "G":    {REST: "http://jm", Name: id[:31] + "G"},
+		id + " (canary)": {REST: "http://jm", Name: id + " (canary)"},
+		"":               {REST: "http://jm"},
+	} {
+		if got := inspect.RefOf("http://jm", text); got != want {
+			t.Errorf("%q is %+v, want %+v", text, got, want)
+		}
 	}
 }

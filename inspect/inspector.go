@@ -19,7 +19,7 @@ type Inspector struct {
 	points PointStore
 	log    LogStore
 	clock  clock.Clock
-	live   LiveStore      // nil: no Flink is connected
+	live   LiveStore      // nil: no Flink is asked
 	window *windowReading // nil: the records of replay windows are not read
 }
 

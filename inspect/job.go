@@ -28,5 +28,5 @@ type Job struct {
 	RecoveryPoints     []string
 	Pinned             []string
 	KeepRecoveryPoints int
-	Flink              JobRef // of the running job; empty: the job's own name is its name in Flink too
+	Flink              JobRef // of the running job; without REST its live state is not asked for
 }

@@ -9,10 +9,19 @@ import (
 )
 
 // JobRef says which running job is meant. The id goes first: a name may be that
-// of several jobs.
+// of several jobs. With neither, the only job that has not ended is meant.
 type JobRef struct {
+	REST string // address of the JobManager; empty: none is connected
 	ID   string // 32 lower-case hex digits; may be empty
 	Name string
+}
+
+// RefOf is the reference to a job that an operator calls by its id or its name.
+func RefOf(rest, idOrName string) JobRef {
+	if isJobID(idOrName) {
+		return JobRef{REST: rest, ID: idOrName}
+	}
+	return JobRef{REST: rest, Name: idOrName}
 }
 
 // LiveStore reads what a job does now. inspect/flink implements it.

@@ -46,42 +46,73 @@ const liveOp = "read live state"
 
 // Job reads a job by its id or by its name. Its errors are Live's.
 func (l *Live) Job(ctx context.Context, idOrName string) (inspect.LiveState, error) {
-	if flinkrest.IsJobID(idOrName) {
-		state, err := l.Live(ctx, inspect.JobRef{ID: idOrName})
-		if fault.KindOf(err) != fault.NotFound || err == nil {
-			return state, err
-		}
-		// A name may look like an id. Where no job has it, the id was meant.
-		if byName, nameErr := l.Live(ctx, inspect.JobRef{Name: idOrName}); nameErr == nil {
-			return byName, nil
-		}
-		return state, err
-	}
-	return l.Live(ctx, inspect.JobRef{Name: idOrName})
+	return l.Live(ctx, inspect.RefOf("", idOrName))
 }
 
 // Live implements inspect.LiveStore. Of several jobs of one name the one that
 // has not ended is meant, else the one that began last; two that have not ended
 // are a fault of kind Usage that names their ids.
 func (l *Live) Live(ctx context.Context, ref inspect.JobRef) (inspect.LiveState, error) {
-	config, err := l.rest.Config(ctx)
+	config, job, err := l.open(ctx, ref)
 	if err != nil {
 		return inspect.LiveState{}, err
 	}
-	id := ref.ID
-	if id == "" {
-		if id, err = l.find(ctx, ref.Name); err != nil {
-			return inspect.LiveState{}, err
-		}
+	return l.read(ctx, config, job)
+}
+
+// open asks who answers and reads the job that is meant.
+func (l *Live) open(ctx context.Context, ref inspect.JobRef) (flinkrest.Config, flinkrest.Job, error) {
+	config, err := l.rest.Config(ctx)
+	if err != nil {
+		return config, flinkrest.Job{}, err
+	}
+	id, err := l.idOf(ctx, ref)
+	if err != nil {
+		return config, flinkrest.Job{}, err
 	}
 	job, err := l.rest.Job(ctx, id)
-	switch {
-	case err != nil && fault.KindOf(err) == fault.NotFound:
-		return inspect.LiveState{}, l.gone(ctx, fmt.Sprintf("job %s", safetext.Of(id)), config)
-	case err != nil:
-		return inspect.LiveState{}, err
+	if err == nil || fault.KindOf(err) != fault.NotFound {
+		return config, job, err
 	}
-	return l.read(ctx, config, job)
+	// A name may look like an id. Where no job has it, the id was meant.
+	if named, nameErr := l.find(ctx, id); nameErr == nil && named != id {
+		job, err = l.rest.Job(ctx, named)
+		return config, job, err
+	}
+	return config, job, l.gone(ctx, fmt.Sprintf("job %s", safetext.Of(id)), config)
+}
+
+// idOf is the id of the job that is meant.
+func (l *Live) idOf(ctx context.Context, ref inspect.JobRef) (string, error) {
+	switch {
+	case ref.ID != "":
+		return ref.ID, nil
+	case ref.Name != "":
+		return l.find(ctx, ref.Name)
+	default:
+		return l.only(ctx)
+	}
+}
+
+// only is the id of the one job that has not ended.
+func (l *Live) only(ctx context.Context) (string, error) {
+	jobs, err := l.rest.Jobs(ctx)
+	if err != nil {
+		return "", err
+	}
+	active := slices.DeleteFunc(slices.Clone(jobs), func(j flinkrest.JobSummary) bool {
+		return inspect.Ended(j.State) || !flinkrest.IsJobID(j.ID)
+	})
+	switch len(active) {
+	case 0:
+		return "", notThere(l.rest.Address(), "job that has not ended", jobs)
+	case 1:
+		return active[0].ID, nil
+	default:
+		return "", fault.New(fault.Usage, liveOp, "there are %d jobs at %s, and none was named: %s", len(active), l.rest.Address(), listed5(active, func(j flinkrest.JobSummary) string {
+			return fmt.Sprintf("%s (%s)", safetext.Of(j.Name).Truncate(60), j.ID)
+		})).WithHint("name one with --flink-job, or with flink.job of the job in the profile")
+	}
 }
 
 // find is the id of the job that a name means.
@@ -111,7 +142,7 @@ func (l *Live) find(ctx context.Context, name string) (string, error) {
 		}
 		return "", fault.New(fault.Usage, liveOp, "%d jobs at %s are named %s: %s", len(active), l.rest.Address(), safetext.Of(name).Truncate(100), listed5(active, func(j flinkrest.JobSummary) string {
 			return fmt.Sprintf("%s (%s)", j.ID, safetext.Of(j.State).Truncate(20))
-		})).WithHint("give the job's id instead of its name").WithRef(refs...)
+		})).WithHint("give the job's id instead of its name, as in --flink-job %s", active[0].ID).WithRef(refs...)
 	case len(ended) > 0:
 		return slices.MaxFunc(ended, func(a, b flinkrest.JobSummary) int { return cmp.Compare(a.StartTime, b.StartTime) }).ID, nil
 	}

@@ -68,16 +68,22 @@ func (l *Live) cause(ctx context.Context, id string) (*inspect.RootCause, error)
 		return nil, nil
 	}
 	newest := slices.MaxFunc(failures, func(a, b flinkrest.Failure) int { return cmp.Compare(a.Timestamp, b.Timestamp) })
-	c := rootCause(newest.StackTrace)
-	if newest.StackTrace == "" {
-		c.Type = newest.ExceptionName
+	c := causeOf(newest)
+	return &c, nil
+}
+
+// causeOf is the root cause of one failure.
+func causeOf(f flinkrest.Failure) inspect.RootCause {
+	c := rootCause(f.StackTrace)
+	if f.StackTrace == "" {
+		c.Type = f.ExceptionName
 	}
-	c.Task, c.Time = newest.TaskName, moment(newest.Timestamp)
+	c.Task, c.Time = f.TaskName, moment(f.Timestamp)
 	if c.Task == "" {
-		c.Task = taskOf(c, newest.Concurrent.Items)
+		c.Task = taskOf(c, f.Concurrent.Items)
 	}
 	c.Type, c.Message, c.Outer, c.Task = capped(c.Type, maxText), capped(c.Message, maxText), capped(c.Outer, maxText), capped(c.Task, maxText)
-	return &c, nil
+	return c
 }
 
 // taskOf is the task whose own failure has the same root. The job's last failure,
