@@ -18,6 +18,7 @@ type task struct {
 
 	slot  string
 	begin func() job // called each time the task is started
+	pause bool       // it waits and reads nothing
 }
 
 // job is a read that runs once.

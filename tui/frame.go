@@ -164,10 +164,10 @@ func (s *Shell) status() string {
 	case st.Timeless:
 	case !st.ReadAt.IsZero():
 		text = age(s.age.Sub(st.ReadAt))
-	case len(p.reading) == 0:
+	case !p.reads():
 		text = "not read"
 	}
-	if len(p.reading) == 0 {
+	if !p.reads() {
 		return text
 	}
 	if text == "" {

@@ -23,6 +23,7 @@ type page struct {
 type reading struct {
 	generation int
 	cancel     context.CancelFunc
+	pause      bool // nothing is read, it waits
 }
 
 // answer is what a read brings back, with the address of who asked.
@@ -48,7 +49,7 @@ func (p *page) start(generation int, t task) tea.Cmd {
 		earlier.cancel()
 	}
 	ctx, cancel := context.WithCancel(p.ctx)
-	p.reading[t.slot] = reading{generation, cancel}
+	p.reading[t.slot] = reading{generation, cancel, t.pause}
 	address := answer{page: p.id, slot: t.slot, generation: generation}
 	job := t.begin()
 	read := func() tea.Msg {
@@ -84,6 +85,16 @@ func (p *page) accept(a answer) bool {
 		delete(p.reading, a.slot)
 	}
 	return true
+}
+
+// reads reports whether something is being read.
+func (p *page) reads() bool {
+	for _, r := range p.reading {
+		if !r.pause {
+			return true
+		}
+	}
+	return false
 }
 
 // stopReading cancels all reads; their answers are dropped.
