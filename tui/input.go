@@ -124,6 +124,8 @@ func (r *replies) typed(b, out []byte) (used int, wait bool, _ []byte) {
 			return 0, true, out
 		case n == 0:
 			return len(b), false, out // longer than any sequence
+		case n == 2 || b[n-1] < 0x40: // cut short: its letters were not typed either
+			return n, false, out
 		case string(b[:n]) == pasteBegin:
 			r.begin(inPaste)
 		}
@@ -148,8 +150,8 @@ func tornLetter(b []byte) int {
 	return 0
 }
 
-// sequenceLen is the length of the control sequence that b begins with, or of
-// what shows that it is none; zero if its end has not come.
+// sequenceLen is the length of the control sequence that b begins with, up to a
+// byte that none has; zero if its end has not come.
 func sequenceLen(b []byte) int {
 	if len(b) < 2 || b[1] != '[' {
 		return 0
@@ -165,7 +167,7 @@ func sequenceLen(b []byte) int {
 			}
 			return i + 1
 		case c < 0x20 || c > 0x7e:
-			return i // no sequence has it: what came before is none
+			return i
 		}
 	}
 	return 0

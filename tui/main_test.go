@@ -3,8 +3,10 @@ package tui_test
 import (
 	"context"
 	"fmt"
+	"os"
 	"testing"
 
+	"github.com/muesli/termenv"
 	"go.uber.org/goleak"
 
 	"github.com/recoverctl/recoverctl/tui"
@@ -12,7 +14,17 @@ import (
 	"github.com/recoverctl/recoverctl/tui/tuitest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// childVariable makes this test's program a console, instead of running tests.
+const childVariable = "RECOVERCTL_TUI_CHILD"
+
+const colors256 = termenv.ANSI256
+
+func TestMain(m *testing.M) {
+	if os.Getenv(childVariable) != "" {
+		os.Exit(child())
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // page is a screen for tests: it shows what it was told, and reads what its
 // test gives it.
