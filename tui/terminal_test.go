@@ -71,21 +71,27 @@ func child() int {
 // startChild starts this test's program as a console on a terminal of its own.
 func startChild(t *testing.T) (*exec.Cmd, *terminal) {
 	t.Helper()
+	c := newTerminal(t)
+	cmd := startOn(t, c.side)
+	c.waitFor("order-0000003")
+	return cmd, c
+}
+
+func startOn(t *testing.T, side *os.File) *exec.Cmd {
+	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := newTerminal(t)
 	cmd := exec.Command(self)
 	cmd.Env = append(os.Environ(), childVariable+"=1", "TERM=xterm-256color", "LANG=C.UTF-8", "CI=1")
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = c.side, c.side, c.side
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = side, side, side
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = cmd.Process.Kill() })
-	c.waitFor("order-0000003")
-	return cmd, c
+	t.Cleanup(func() { _ = cmd.Process.Kill() }) // it has ended, unless the test failed
+	return cmd
 }
 
 // forget empties what was written to the terminal so far.
@@ -131,11 +137,23 @@ func TestTheFrameIsDrawnAnewAfterASuspension(t *testing.T) {
 
 func TestTheConsoleEndsWhenItsTerminalIsGone(t *testing.T) {
 	t.Run("hung up", func(t *testing.T) {
-		cmd, c := startChild(t)
-		if err := c.side.Close(); err != nil {
+		master, side, err := pty.Open()
+		if err != nil {
 			t.Fatal(err)
 		}
-		if err := c.master.Close(); err != nil {
+		if err := pty.Setsize(master, &pty.Winsize{Rows: 24, Cols: 80}); err != nil {
+			t.Fatal(err)
+		}
+		cmd := startOn(t, side)
+		var written []byte
+		for buf := make([]byte, 4096); !strings.Contains(string(written), "order-0000003"); {
+			n, err := master.Read(buf)
+			if err != nil {
+				t.Fatal(err)
+			}
+			written = append(written, buf[:n]...)
+		}
+		if err := errors.Join(side.Close(), master.Close()); err != nil {
 			t.Fatal(err)
 		}
 		ended := make(chan error, 1)
