@@ -45,7 +45,7 @@ func (a *app) load() error {
 		return err
 	}
 	if login := a.selection.Profile.Kafka.SASL; login != nil {
-		for _, warning := range login.Password.Warnings() {
+		for _, warning := range append(login.Password.Warnings(), login.SessionToken.Warnings()...) {
 			fmt.Fprintf(a.err, "warning: %s\n", warning)
 		}
 	}
@@ -77,25 +77,37 @@ func jobOf(profile string, j config.Job) inspect.Job {
 		Topic: j.ActionState.Topic, ControlTopic: j.ActionState.ControlTopic, Tombstones: j.ActionState.JobTombstones,
 		Partitions: j.Partitions, MaxParallelism: j.MaxParallelism,
 		RecoveryPoints: j.RecoveryPoints, Pinned: j.Pinned, KeepRecoveryPoints: j.KeepRecoveryPoints,
+		Flink: flinkRef(j),
 	}
 }
 
-// inspector composes answers for a profile. The cluster is connected to when
-// the first answer needs it.
-func (a *app) inspector(p config.Profile, prompt secret.Prompter) (*inspect.Inspector, *cluster, error) {
+// connections are the systems behind an inspector.
+type connections struct {
+	log  *cluster
+	live *jobManagers
+}
+
+func (c connections) close() {
+	c.log.close()
+	c.live.close()
+}
+
+// inspector composes answers for a profile. A system is connected to when the
+// first answer needs it.
+func (a *app) inspector(p config.Profile, prompt secret.Prompter) (*inspect.Inspector, connections, error) {
 	mappings := make([]flink.Mapping, 0, len(p.PathMappings))
 	for _, m := range p.PathMappings {
 		mappings = append(mappings, flink.Mapping{From: m.From, To: m.To})
 	}
 	points, err := flink.New(flink.Options{Mappings: mappings, Clock: a.clock})
 	if err != nil {
-		return nil, nil, err
+		return nil, connections{}, err
 	}
-	log := &cluster{profile: p, prompt: prompt, clock: a.clock}
+	to := connections{log: &cluster{profile: p, prompt: prompt, clock: a.clock}, live: newJobManagers(a.loaded.Timeout, a.clock)}
 	if len(p.Kafka.Brokers) == 0 {
-		return inspect.New(points, nil, a.clock), log, nil
+		return inspect.New(points, nil, a.clock).WithLive(to.live), to, nil
 	}
-	return inspect.New(points, log, a.clock), log, nil
+	return inspect.New(points, to.log, a.clock).WithLive(to.live), to, nil
 }
 
 // cluster is a LogStore that connects when it is first asked, and again after a
@@ -145,12 +157,7 @@ func (c *cluster) open(ctx context.Context) (*kafka.Store, error) {
 		return c.store, nil
 	}
 	c.state.Store(int32(connTrying))
-	cfg, err := connConfig(ctx, c.profile.Kafka, c.prompt)
-	if err != nil {
-		c.state.Store(int32(connFailed))
-		return nil, err
-	}
-	conn, err := kafkaconn.Open(ctx, cfg)
+	conn, err := kafkaconn.Open(ctx, connConfig(c.profile.Kafka, c.prompt))
 	if err != nil {
 		c.state.Store(int32(connFailed))
 		return nil, err
@@ -197,24 +204,20 @@ func (c *cluster) ReadWindow(ctx context.Context, topic inspect.DataTopic, windo
 	return store.ReadWindow(ctx, topic, windows, visit, progress)
 }
 
-// connConfig resolves a profile's secrets and turns its kafka section into that
-// of the connection.
-func connConfig(ctx context.Context, k config.Kafka, prompt secret.Prompter) (kafkaconn.Config, error) {
+// connConfig turns a profile's kafka section into that of the connection, which
+// takes its secrets when it logs in.
+func connConfig(k config.Kafka, prompt secret.Prompter) kafkaconn.Config {
 	cfg := kafkaconn.Config{Brokers: k.Brokers, DialTimeout: k.Timeouts.Dial, RequestTimeout: k.Timeouts.Request}
 	if k.TLS != nil {
 		cfg.TLS = &kafkaconn.TLS{CAFile: k.TLS.CAFile, CertFile: k.TLS.CertFile, KeyFile: k.TLS.KeyFile, ServerName: k.TLS.ServerName}
 	}
 	if k.SASL != nil {
-		cfg.SASL = &kafkaconn.SASL{Mechanism: k.SASL.Mechanism, Username: k.SASL.Username}
-		if !k.SASL.Password.IsZero() {
-			value, err := k.SASL.Password.Resolve(ctx, prompt)
-			if err != nil {
-				return cfg, err
-			}
-			cfg.SASL.Password = value
+		cfg.SASL = &kafkaconn.SASL{
+			Mechanism: k.SASL.Mechanism, Username: k.SASL.Username,
+			Secrets: kafkaconn.SecretsFrom(k.SASL.Password, k.SASL.SessionToken, prompt),
 		}
 	}
-	return cfg, nil
+	return cfg
 }
 
 // safe makes a text from outside printable on one line.

@@ -3,9 +3,11 @@ package main
 import (
 	"context"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
+	"github.com/recoverctl/recoverctl/config"
 	"github.com/recoverctl/recoverctl/inspect"
 	"github.com/recoverctl/recoverctl/internal/access"
 	"github.com/recoverctl/recoverctl/internal/fault"
@@ -67,11 +69,11 @@ func (a *app) console(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	in, log, err := a.inspector(profile, prompt)
+	in, systems, err := a.inspector(profile, prompt)
 	if err != nil {
 		return err
 	}
-	defer log.close()
+	defer systems.close()
 	list := make([]inspect.Job, 0, len(profile.Jobs))
 	for _, j := range profile.Jobs {
 		list = append(list, jobOf(profile.Name, j))
@@ -80,16 +82,19 @@ func (a *app) console(ctx context.Context) error {
 	root := jobs.New(jobs.Options{Theme: look, Now: a.clock.Now, Jobs: list, Source: in})
 	return tui.Run(ctx, tui.Options{
 		Theme: look, Now: a.clock.Now, Input: os.Stdin, Output: os.Stdout,
-		Header: func() tui.Header { return a.header(log) },
+		Header: func() tui.Header { return a.header(systems) },
 	}, root)
 }
 
-func (a *app) header(log *cluster) tui.Header {
+func (a *app) header(to connections) tui.Header {
 	profile := a.selection.Profile
 	h := tui.Header{
 		Profile: safe(profile.Name), Environment: profile.Environment.String(), Production: profile.Environment == access.Production,
 		Access: access.ReadOnly.String(), Locked: "read-only: nothing on this screen changes a system",
-		Connections: []tui.Connection{log.connection()},
+		Connections: []tui.Connection{to.log.connection()},
+	}
+	if slices.ContainsFunc(profile.Jobs, func(j config.Job) bool { return j.Flink.REST != "" }) {
+		h.Connections = append(h.Connections, to.live.connection())
 	}
 	return h
 }
@@ -99,11 +104,16 @@ func (a *app) header(log *cluster) tui.Header {
 func (a *app) askFirst(ctx context.Context) (secret.Prompter, error) {
 	typed := remembered{}
 	login := a.selection.Profile.Kafka.SASL
-	if login == nil || !login.Password.Prompt {
+	if login == nil {
 		return typed, nil
 	}
-	if _, err := login.Password.Resolve(ctx, typed.asking(terminalPrompt{})); err != nil {
-		return nil, err
+	for _, source := range []secret.Source{login.Password, login.SessionToken} {
+		if !source.Prompt {
+			continue
+		}
+		if _, err := source.Resolve(ctx, typed.asking(terminalPrompt{})); err != nil {
+			return nil, err
+		}
 	}
 	return typed, nil
 }
