@@ -67,7 +67,7 @@ func liveFindings(o JobOverview, err error) []Finding {
 	}
 	live := *o.Live
 	ref := "job " + live.JobID
-	if failing := failingState(live.State); failing {
+	if Failing(live.State) {
 		f := Finding{
 			Severity: SeverityError, Rule: "job-failing", Refs: []string{ref}, Numbers: Named{},
 			Cause: fmt.Sprintf("job %s is %s%s%s", safetext.Of(live.Name), safetext.Of(live.State), sinceWords(live), rootWords(live)),
@@ -93,10 +93,6 @@ func liveFindings(o JobOverview, err error) []Finding {
 		})
 	}
 	return out
-}
-
-func failingState(state string) bool {
-	return slices.Contains([]string{"FAILING", "FAILED", "RESTARTING"}, state)
 }
 
 func sinceWords(live LiveState) string {

@@ -182,6 +182,16 @@ func Ended(state string) bool {
 	return false
 }
 
+// Failing reports whether a job in this state has failed and is not running
+// again.
+func Failing(state string) bool {
+	switch state {
+	case "FAILING", "FAILED", "RESTARTING":
+		return true
+	}
+	return false
+}
+
 // Taken is when Flink began to take the recovery point at uri, where the job's
 // history holds it.
 func (l LiveState) Taken(uri string) (Taken, bool) {

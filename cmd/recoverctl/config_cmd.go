@@ -102,11 +102,11 @@ Exit codes: 0 everything that is configured works, 1 something does not.`,
 			if err := a.load(); err != nil {
 				return err
 			}
-			in, log, err := a.inspector(a.selection.Profile, terminalPrompt{})
+			in, systems, err := a.inspector(a.selection.Profile, terminalPrompt{})
 			if err != nil {
 				return err
 			}
-			defer log.close()
+			defer systems.close()
 			probes := a.check(cmd.Context(), in)
 			if err := cmd.Context().Err(); err != nil {
 				return err

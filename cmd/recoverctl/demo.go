@@ -89,11 +89,11 @@ func (a *app) demoPlain(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	in, log, err := a.inspector(a.selection.Profile, terminalPrompt{})
+	in, systems, err := a.inspector(a.selection.Profile, terminalPrompt{})
 	if err != nil {
 		return err
 	}
-	defer log.close()
+	defer systems.close()
 	o, err := in.Overview(ctx, job)
 	return a.printer().result("JobOverview", o, []error{err}, func(t *table) { renderOverview(t, o, a.clock.Now()) })
 }

@@ -9,7 +9,7 @@ import (
 
 func newInspect(a *app) *cobra.Command {
 	return group("inspect", "Read the state of a job's recovery; nothing is changed",
-		newInspectJob(a), newInspectPoints(a), newInspectPoint(a), newInspectControl(a))
+		newInspectJob(a), newInspectPoints(a), newInspectPoint(a), newInspectControl(a), newInspectFlink(a))
 }
 
 // failOn is the severity from which findings make a command exit 1.
@@ -95,11 +95,11 @@ func newInspectPoints(a *app) *cobra.Command {
 			if len(args) == 1 {
 				uri = args[0]
 			}
-			in, log, err := a.inspector(a.selection.Profile, terminalPrompt{})
+			in, systems, err := a.inspector(a.selection.Profile, terminalPrompt{})
 			if err != nil {
 				return err
 			}
-			defer log.close()
+			defer systems.close()
 			list, err := in.Points(cmd.Context(), job, uri)
 			if len(list.Points) == 0 && err != nil {
 				return err
@@ -133,11 +133,11 @@ at that URI, 9 it is there and can't be read, 10 its version is not known.`,
 			if err := limit.check(); err != nil {
 				return err
 			}
-			in, log, err := a.inspector(a.selection.Profile, terminalPrompt{})
+			in, systems, err := a.inspector(a.selection.Profile, terminalPrompt{})
 			if err != nil {
 				return err
 			}
-			defer log.close()
+			defer systems.close()
 			point, err := in.Point(cmd.Context(), args[0])
 			if err != nil {
 				return err
@@ -227,11 +227,11 @@ func (a *app) withJob(check func() error, do func(*inspect.Inspector, inspect.Jo
 	if err != nil {
 		return err
 	}
-	in, log, err := a.inspector(a.selection.Profile, terminalPrompt{})
+	in, systems, err := a.inspector(a.selection.Profile, terminalPrompt{})
 	if err != nil {
 		return err
 	}
-	defer log.close()
+	defer systems.close()
 	return do(in, job)
 }
 

@@ -74,9 +74,7 @@ func renderOverview(t *table, o inspect.JobOverview, now time.Time) {
 	} else {
 		t.row(text("last operation"), text("none known"))
 	}
-	if o.Live == nil {
-		t.row(text("live state"), text("not connected"))
-	}
+	renderLiveSource(t, o, now)
 	if o.PendingCalls == nil {
 		t.row(text("durable calls"), text("not scanned"))
 	}

@@ -171,7 +171,7 @@ func notThere(address safetext.Text, what string, jobs []flinkrest.JobSummary) *
 		})
 	}
 	return fault.New(fault.NotFound, liveOp, "there is no %s at %s: %s", what, address, names).
-		WithHint("check the job's name and that this is its JobManager").WithRef(address.String())
+		WithHint("check the job's name in Flink (--flink-job, or flink.job in the profile) and that this is its JobManager").WithRef(address.String())
 }
 
 // listed5 names the first five of a list and counts the rest.

@@ -1,12 +1,10 @@
 package flink_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,69 +16,39 @@ import (
 	"github.com/recoverctl/recoverctl/internal/clock"
 	"github.com/recoverctl/recoverctl/internal/fault"
 	"github.com/recoverctl/recoverctl/internal/flinkrest"
+	"github.com/recoverctl/recoverctl/internal/testkit/flinktest"
 )
 
 var liveNow = time.Date(2026, 11, 29, 18, 0, 0, 0, time.UTC)
 
-// jobManager answers as real ones did: the files are recordings of Flink's
-// answers. replace answers a path in place of a recording.
+// jobManager answers as real ones did. replace answers a path in place of a
+// recording.
 type jobManager struct {
 	version string
 	replace map[string]http.HandlerFunc
 }
 
+func recorded(version string) flinktest.Recorded {
+	return flinktest.Recorded{Dir: filepath.Join("..", "..", "internal", "flinkrest", "testdata"), Version: version}
+}
+
 func recordings(t *testing.T, version, file string) []byte {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join("..", "..", "internal", "flinkrest", "testdata", "flink-"+version, file))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
+	return recorded(version).Answer(t, file)
 }
 
 // idOf is the id of the job in a recorded scenario.
 func idOf(t *testing.T, version, scenario string) string {
 	t.Helper()
-	var job struct {
-		ID string `json:"jid"`
-	}
-	if err := json.Unmarshal(recordings(t, version, scenario+"/job.json"), &job); err != nil {
-		t.Fatal(err)
-	}
-	return job.ID
+	return recorded(version).JobID(t, scenario)
 }
 
 // start serves the cluster's answers, and those about the scenarios' jobs.
 func (m jobManager) start(t *testing.T, scenarios ...string) *flink.Live {
 	t.Helper()
-	files := map[string]string{"/config": "config.json", "/jobs/overview": "jobs-overview.json", "/jobmanager/config": "jobmanager-config.json"}
-	for _, s := range scenarios {
-		at := "/jobs/" + idOf(t, m.version, s)
-		for path, file := range map[string]string{"": "job", "/exceptions": "exceptions", "/checkpoints": "checkpoints", "/checkpoints/config": "checkpoints-config",
-			"/config": "config", "/metrics": "metrics", "/vertices": "vertex", "/checkpoints/details": "details"} {
-			files[at+path] = s + "/" + file + ".json"
-		}
-	}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "application/json; charset=UTF-8")
-		if answer := m.replace[r.URL.Path]; answer != nil {
-			answer(w, r)
-			return
-		}
-		file, ok := files[r.URL.Path]
-		for _, last := range []string{"/vertices/", "/checkpoints/details/"} { // of any id
-			if at, _, found := strings.Cut(r.URL.Path, last); found {
-				file, ok = files[at+strings.TrimSuffix(last, "/")]
-			}
-		}
-		if !ok {
-			file = "job-not-found.json"
-			w.WriteHeader(http.StatusNotFound)
-		}
-		_, _ = w.Write(recordings(t, m.version, file)) // the client may have left
-	}))
-	t.Cleanup(server.Close)
-	return liveAt(t, server.URL)
+	r := recorded(m.version)
+	r.Replace = m.replace
+	return liveAt(t, r.Start(t, scenarios...))
 }
 
 func liveAt(t *testing.T, address string) *flink.Live {
