@@ -1,0 +1,116 @@
+package actions
+
+import (
+	"errors"
+
+	"github.com/recoverctl/recoverctl/inspect"
+	"github.com/recoverctl/recoverctl/internal/fault"
+)
+
+// Stage is the part of an apply that speaks. The words are stable, and those of
+// the Java tool where it has one.
+type Stage string
+
+// The stages, in order. A plan that is already COMMITTED goes from operations to
+// operations-after-commit.
+const (
+	StageConfiguration         Stage = "configuration" // no network
+	StageControlTopic          Stage = "control-topic"
+	StageIdentity              Stage = "identity"
+	StageSettings              Stage = "settings"
+	StageOperations            Stage = "operations"
+	StageBoundary              Stage = "boundary"
+	StageAvailability          Stage = "availability"
+	StageSettingsBeforeCommit  Stage = "settings-before-commit"
+	StageSurvivors             Stage = "survivors" // ours: the recovery points are listed again
+	StageApproval              Stage = "approval"  // ours
+	StageCommit                Stage = "commit"
+	StageOperationsAfterCommit Stage = "operations-after-commit"
+	StageIdentityBeforeDelete  Stage = "identity-before-delete"
+	StageSettingsBeforeDelete  Stage = "settings-before-delete"
+	StageDelete                Stage = "delete"
+	StageIdentityAfterDelete   Stage = "identity-after-delete"
+	StageSettingsAfterDelete   Stage = "settings-after-delete"
+	StageApplied               Stage = "applied"
+	StageVerify                Stage = "verify" // ours: read again from fresh connections
+)
+
+// Refusal is why an apply does not go on, and where it stopped. It is the cause
+// of the fault that Refuse makes, found with errors.As.
+type Refusal struct {
+	Stage   Stage
+	Problem inspect.Problem
+}
+
+// Error is the problem's sentence.
+func (r *Refusal) Error() string { return r.Problem.Message }
+
+// Refuse makes the fault of a refusal: its kind, which decides the exit code,
+// and what to do next follow from the stage and the reason word.
+func Refuse(stage Stage, p *inspect.Problem) error {
+	f := fault.Wrap(refusalKind(stage, p.Code), "apply", &Refusal{Stage: stage, Problem: *p}, "")
+	if hint, ok := hints[p.Code]; ok {
+		return f.WithHint("%s", hint)
+	}
+	return f
+}
+
+// StageOf is the stage at which an error stopped an apply; empty where the error
+// does not say.
+func StageOf(err error) Stage {
+	var r *Refusal
+	if errors.As(err, &r) {
+		return r.Stage
+	}
+	return ""
+}
+
+// refusalKind follows the exit codes: configuration 2, control history 9, policy
+// and approval 5, identity, settings, boundary and availability 7.
+func refusalKind(stage Stage, code string) fault.Kind {
+	switch code {
+	case "control-topic-missing", tooFewSurvivors: // nobody consented, or our own rule
+		return fault.Denied
+	case survivorLost, newWarning, ownPointLost:
+		return fault.Drift
+	}
+	switch stage {
+	case StageConfiguration:
+		return fault.Usage
+	case StageControlTopic, StageOperations, StageOperationsAfterCommit:
+		return fault.Corrupt
+	case StageApproval:
+		return fault.Denied
+	default:
+		return fault.Drift
+	}
+}
+
+// hints say what to do next, by reason word.
+var hints = map[string]string{
+	"control-topic-not-configured":    "give --control-topic NAME, or set action-state.control-topic of the job in the profile",
+	"control-topic-blank":             "give the control topic a name",
+	"control-topic-same-as-data":      "give a control topic of its own",
+	"tombstones-on":                   "turn the job's tombstones off first: stop it, change the option, restart it from the same recovery point",
+	"replication-factor-range":        "give --create-control-topic a number from 1 to 32767",
+	"control-topic-missing":           "if it was never made, consent to making it with --create-control-topic N; if it was, find out who deleted it first: its boundary is lost",
+	"control-topic-partitions":        "a control topic has exactly one partition: check that --control-topic names the right topic",
+	"control-topic-policy":            "set cleanup.policy=compact on the control topic, and check that no record of it was lost",
+	"broker-unknown-topic":            "check the topic's name, and whether this user may see it",
+	"plan-topic-mismatch":             "choose the job that the plan is for",
+	"plan-topic-id-mismatch":          "the topic was deleted and made again: this plan can never be applied; make a new one, with a control topic of its own",
+	"plan-partition-set-mismatch":     "partitions were added: this plan can never be applied; make a new one from a newer recovery point, with a control topic of its own",
+	"data-topic-config-unsafe":        "set cleanup.policy=compact,delete retention.ms=-1 retention.bytes=-1 on the data topic",
+	"control-tombstone":               "keep a copy of the control topic now, and find out who wrote the tombstone",
+	"control-status-regression":       "keep a copy of the control topic now: two tools applied one plan at the same time",
+	"incomparable-boundaries":         "no plan can advance this history any more: a new control topic is needed, from a savepoint that all boundaries precede",
+	recordsHidden:                     "end the open transaction on the control topic, or wait until the broker aborts it, and try again",
+	"below-committed-boundary":        "make a plan from a newer recovery point",
+	"offset-unavailable":              "compare the numbers: a recovery point whose offsets are outside the log can't be restored either",
+	tooFewSurvivors:                   "make a plan from an older recovery point, take a savepoint first, or lower keep-recovery-points of the job",
+	survivorLost:                      "look at the plan again: what stays restorable is no longer what was approved",
+	newWarning:                        "look at the plan again, and accept the warning by name if it is accepted",
+	ownPointLost:                      "never delete up to a recovery point that can't be restored from: make a plan from another one",
+	"boundary-of-other-topic":         "the control topic is that of another history: check --control-topic",
+	"boundary-of-other-partition-set": "the control topic is that of another history, or partitions were added since: a new control topic is needed",
+}
