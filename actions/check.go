@@ -112,10 +112,10 @@ func requiredSettings(data inspect.DataTopic) []requiredSetting {
 
 // History is what the control topic says about a plan.
 type History struct {
-	Boundary inspect.Offsets // in force; empty: nothing is committed
-	Others   []inspect.Operation
-	Own      *inspect.Operation // nil: the plan is not recorded
-	Missing  bool               // the control topic does not exist
+	Boundary   inspect.Offsets     // in force; empty: nothing is committed
+	Operations []inspect.Operation // in the order in which their plans were first recorded
+	Own        *inspect.Operation  // the plan's own; nil: it is not recorded
+	Missing    bool                // the control topic does not exist
 }
 
 // Status is the plan's recorded status; empty where it is not recorded.
@@ -124,6 +124,23 @@ func (h History) Status() inspect.OperationStatus {
 		return ""
 	}
 	return h.Own.Status
+}
+
+// Others are the operations of other plans, in their order.
+func (h History) Others() []inspect.Operation {
+	return slices.DeleteFunc(slices.Clone(h.Operations), func(op inspect.Operation) bool { return h.Own != nil && op.PlanID == h.Own.PlanID })
+}
+
+// Target is up to where the plan's deletion goes: the boundary in force, once
+// the plan is recorded.
+func (h History) Target(plan inspect.CleanupPlan) inspect.Offsets {
+	return higher(plan.Offsets, h.Boundary)
+}
+
+// Unfinished are the operations that an apply records as APPLIED when the log
+// starts are verified, in the order in which it does.
+func (h History) Unfinished() []inspect.Operation {
+	return slices.DeleteFunc(slices.Clone(h.Operations), func(op inspect.Operation) bool { return op.Status != inspect.StatusCommitted })
 }
 
 // CheckControl judges the control topic's shape and its records as an apply of
@@ -144,10 +161,9 @@ func CheckControl(plan inspect.CleanupPlan, control inspect.ControlTopic) (Histo
 		}
 		return h, stage, p
 	}
-	h.Boundary = judged.ApplyReader.Offsets
+	h.Boundary, h.Operations = judged.ApplyReader.Offsets, judged.Operations
 	for _, op := range judged.Operations {
 		if op.PlanID != plan.PlanID {
-			h.Others = append(h.Others, op)
 			continue
 		}
 		h.Own = &op

@@ -164,7 +164,7 @@ func (d *drifting) control() {
 	if own := d.history.Own; own != nil {
 		d.add("operations.same", nil, string(own.Status), true, "this plan is recorded as %s", own.Status)
 	}
-	for _, op := range d.history.Others {
+	for _, op := range d.history.Others() {
 		d.other(op)
 	}
 }

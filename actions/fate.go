@@ -61,7 +61,7 @@ func (e Evidence) before(plan inspect.CleanupPlan) world {
 	}
 	if w.controlErr == nil {
 		history, _, _ := CheckControl(plan, e.Control)
-		w.boundary, w.recorded = inspect.Boundary(history.Others), history.Own != nil
+		w.boundary, w.recorded = inspect.Boundary(history.Others()), history.Own != nil
 	}
 	return w
 }

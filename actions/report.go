@@ -80,7 +80,7 @@ func NewReport(plan inspect.CleanupPlan, e Evidence) Report {
 	if now.controlErr == nil {
 		history, _, _ := CheckControl(plan, e.Control)
 		r.Recorded = history.Status()
-		for _, op := range history.Others {
+		for _, op := range history.Others() {
 			if op.Status == inspect.StatusCommitted && r.Recorded != inspect.StatusApplied {
 				r.Finishes = append(r.Finishes, op.PlanID)
 			}
@@ -103,6 +103,9 @@ func NewReport(plan inspect.CleanupPlan, e Evidence) Report {
 	r.Warnings = r.warnings(e)
 	if !e.Offline {
 		r.Refused, _ = Foresee(plan, e) // what could not be read is said by the warnings
+	}
+	if r.Refused == nil && r.Keep.Problem != nil && r.Recorded == "" {
+		r.Refused = &Refusal{Stage: StageSurvivors, Problem: *r.Keep.Problem}
 	}
 	return r
 }

@@ -83,7 +83,7 @@ func told(r actions.Report) string {
 	if r.Keep.Problem != nil {
 		text += " | keep " + r.Keep.Problem.Code
 	}
-	if r.Refused != nil {
+	if r.Refused != nil && r.Refused.Stage != actions.StageSurvivors {
 		text += " | refused " + r.Refused.Problem.Code
 	}
 	return text
@@ -247,6 +247,9 @@ func TestWhatAReportSays(t *testing.T) {
 			r := actions.NewReport(plan, e)
 			if got := told(r); got != tt.want {
 				t.Errorf("told\n%s\nwant\n%s", got, tt.want)
+			}
+			if keeps := r.Refused != nil && r.Refused.Stage == actions.StageSurvivors; keeps != (r.Keep.Problem != nil) {
+				t.Errorf("refused %+v, keep %+v", r.Refused, r.Keep)
 			}
 			for _, f := range append(slices.Concat(r.Lost, r.Unknown), r.Already...) {
 				if f.Message == "" {

@@ -78,9 +78,7 @@ func (w *world) happen(h cases.Happening) {
 	case h.DeleteControlTopic:
 		w.control, w.seen = cases.Topic{}, nil
 	case h.ControlAppend != nil:
-		for _, r := range h.ControlAppend {
-			w.control.Extra = append(w.control.Extra, r)
-		}
+		w.control.Extra = append(w.control.Extra, h.ControlAppend...)
 	}
 }
 

@@ -71,7 +71,7 @@ func refusalKind(stage Stage, code string) fault.Kind {
 	switch code {
 	case "control-topic-missing", tooFewSurvivors: // nobody consented, or our own rule
 		return fault.Denied
-	case survivorLost, newWarning, ownPointLost:
+	case survivorLost, newWarning, ownPointLost, concurrentApply:
 		return fault.Drift
 	}
 	switch stage {
@@ -110,6 +110,8 @@ var hints = map[string]string{
 	tooFewSurvivors:                   "make a plan from an older recovery point, take a savepoint first, or lower keep-recovery-points of the job",
 	survivorLost:                      "look at the plan again: what stays restorable is no longer what was approved",
 	newWarning:                        "look at the plan again, and accept the warning by name if it is accepted",
+	concurrentApply:                   "stop and only watch: look at the control topic with recoverctl inspect control, and find out who else applies",
+	ownRecordMissing:                  "ask what became of it with recoverctl verify, and look at the control topic for an open transaction",
 	ownPointLost:                      "never delete up to a recovery point that can't be restored from: make a plan from another one",
 	"boundary-of-other-topic":         "the control topic is that of another history: check --control-topic",
 	"boundary-of-other-partition-set": "the control topic is that of another history, or partitions were added since: a new control topic is needed",

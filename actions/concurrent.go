@@ -1,0 +1,41 @@
+package actions
+
+import (
+	"github.com/recoverctl/recoverctl/inspect"
+	"github.com/recoverctl/recoverctl/internal/safetext"
+)
+
+// Reason words of our own about a second reading of the control topic.
+const (
+	concurrentApply  = "concurrent-apply"
+	ownRecordMissing = "own-record-missing"
+)
+
+// CheckSecondReading compares the control topic with this apply's first reading
+// of it. Ours is how many records of the plan this apply has written since.
+//
+// A record that appeared since and is not ours means that somebody else is
+// applying: then this apply stops. Records that were there at the first reading
+// are no such sign; an apply that was begun elsewhere is finished from here. And
+// where our own record is not found, nothing may be deleted: the boundary that
+// authorises it is not in force for any reader.
+func CheckSecondReading(plan inspect.CleanupPlan, first, second inspect.ControlTopic, ours int) *inspect.Problem {
+	own, mine := false, 0
+	for _, r := range second.Records {
+		isOwn := string(r.Key) == plan.PlanID
+		own = own || isOwn
+		switch {
+		case r.Offset < first.LogEnd && first.Exists:
+		case isOwn && mine < ours:
+			mine++
+		default:
+			return refuse(concurrentApply, inspect.Named{"controlOffset": r.Offset},
+				"a record of cleanup %s appeared on the control topic at offset %s, and this apply did not write it: somebody else is applying",
+				safetext.Of(short(string(r.Key))), group(r.Offset))
+		}
+	}
+	if !own || mine < ours {
+		return refuse(ownRecordMissing, nil, "the record of this plan is not found on the control topic, although it was written: nothing is deleted")
+	}
+	return nil
+}
