@@ -2,6 +2,7 @@ package flinktest
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -61,7 +62,8 @@ func Real(tb testing.TB) *Session {
 // send makes one request of the REST API and decodes what it answers.
 func (s *Session) send(tb testing.TB, method, path, contentType string, body io.Reader, answer any) {
 	tb.Helper()
-	req, err := http.NewRequestWithContext(tb.Context(), method, s.Address+path, body)
+	// Jobs are also ended when the test is over, and its context with it.
+	req, err := http.NewRequestWithContext(context.WithoutCancel(tb.Context()), method, s.Address+path, body)
 	if err != nil {
 		tb.Fatal(err)
 	}
