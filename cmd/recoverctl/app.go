@@ -95,11 +95,7 @@ func (c connections) close() {
 // inspector composes answers for a profile. A system is connected to when the
 // first answer needs it.
 func (a *app) inspector(p config.Profile, prompt secret.Prompter) (*inspect.Inspector, connections, error) {
-	mappings := make([]flink.Mapping, 0, len(p.PathMappings))
-	for _, m := range p.PathMappings {
-		mappings = append(mappings, flink.Mapping{From: m.From, To: m.To})
-	}
-	points, err := flink.New(flink.Options{Mappings: mappings, Clock: a.clock})
+	points, err := flink.New(flink.Options{Mappings: mappingsOf(p), Clock: a.clock})
 	if err != nil {
 		return nil, connections{}, err
 	}
@@ -108,6 +104,14 @@ func (a *app) inspector(p config.Profile, prompt secret.Prompter) (*inspect.Insp
 		return inspect.New(points, nil, a.clock).WithLive(to.live), to, nil
 	}
 	return inspect.New(points, to.log, a.clock).WithLive(to.live), to, nil
+}
+
+func mappingsOf(p config.Profile) []flink.Mapping {
+	mappings := make([]flink.Mapping, 0, len(p.PathMappings))
+	for _, m := range p.PathMappings {
+		mappings = append(mappings, flink.Mapping{From: m.From, To: m.To})
+	}
+	return mappings
 }
 
 // cluster is a LogStore that connects when it is first asked, and again after a

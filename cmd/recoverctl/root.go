@@ -18,6 +18,9 @@ import (
 func run(ctx context.Context, args []string, s streams) int {
 	a := &app{streams: s, clock: clock.System{}}
 	root := newRoot(a)
+	if err := registerCompletions(a, root); err != nil {
+		return printer{streams: s}.fail(err)
+	}
 	root.SetArgs(args)
 	root.SetIn(s.in)
 	root.SetOut(s.out)
@@ -58,7 +61,7 @@ command, as text or JSON.`),
 	})
 	root.CompletionOptions.HiddenDefaultCmd = false
 	root.AddCommand(
-		newConsole(a), newDemo(a), newInspect(a), newValidate(a), newConfig(a), newVersion(a),
+		newConsole(a), newDemo(a), newInspect(a), newValidate(a), newConfig(a), newVersion(a), newMan(a),
 	)
 	return root
 }

@@ -8,13 +8,19 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "rewrite the golden files under testdata")
+var update = flag.Bool("update", false, "rewrite golden files")
 
 // Golden compares text with testdata/<name>.golden. With -update it writes the
 // file instead.
 func Golden(t testing.TB, name, text string) {
 	t.Helper()
-	path := filepath.Join("testdata", filepath.FromSlash(name)+".golden")
+	GoldenFile(t, filepath.Join("testdata", filepath.FromSlash(name)+".golden"), text)
+}
+
+// GoldenFile is Golden for a file anywhere, such as a page of the documentation
+// that is made from the program.
+func GoldenFile(t testing.TB, path, text string) {
+	t.Helper()
 	text = strings.TrimRight(text, "\n") + "\n"
 	if *update {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
