@@ -63,7 +63,7 @@ profiles:
 		"a place to search":                {[]string{"--points", ""}, nil, true},
 		"a job in Flink":                   {[]string{"inspect", "flink", "job", ""}, nil, false},
 		"no argument at all":               {[]string{"version", ""}, nil, false},
-		"commands":                         {[]string{"inspect", "flink", ""}, []string{"checkpoints", "exceptions", "job", "jobs"}, false},
+		"commands":                         {[]string{"inspect", "flink", ""}, []string{"checkpoint", "checkpoints", "exceptions", "job", "jobs"}, false},
 		"a file that is not there":         {[]string{"--config", "/absent.yaml", "-p", ""}, nil, false},
 		"a flag that says what can't be":   {[]string{file, "-o", "yaml", "-p", ""}, nil, false},
 		"a file that is no configuration":  {[]string{configured(t, "profiles: ["), "-p", ""}, nil, false},

@@ -94,8 +94,8 @@ const (
 func newConfigCheck(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "check", Short: "Try the connections and the reading rights of every job of the profile", Args: noArgs,
-		Long: `Connects to the profile's brokers, describes and reads what each job needs, and
-lists its recovery points. Nothing is written anywhere.
+		Long: `Connects to the profile's brokers and JobManagers, describes and reads what each
+job needs, and lists its recovery points. Nothing is written anywhere.
 
 Exit codes: 0 everything that is configured works, 1 something does not.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -184,6 +184,14 @@ func (a *app) checkJob(ctx context.Context, in *inspect.Inspector, job inspect.J
 			err = errors.New(b.Problem.Message)
 		}
 		add("control topic "+safe(*job.ControlTopic), detail, err)
+	}
+	if job.Flink.REST != "" {
+		running, err := in.Running(ctx, job)
+		detail := ""
+		if running.Live != nil {
+			detail = safe(fmt.Sprintf("%s is %s, Flink %s", running.Live.Name, running.Live.State, running.Live.FlinkVersion))
+		}
+		add("running job at "+safe(job.Flink.REST), detail, err)
 	}
 	for _, place := range job.RecoveryPoints {
 		list, err := in.List(ctx, place)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -13,7 +14,7 @@ import (
 
 func newInspectFlink(a *app) *cobra.Command {
 	return group("flink", "Ask a Flink JobManager about its jobs; nothing is changed",
-		newFlinkJobs(a), newFlinkJob(a), newFlinkExceptions(a), newFlinkCheckpoints(a))
+		newFlinkJobs(a), newFlinkJob(a), newFlinkExceptions(a), newFlinkCheckpoints(a), newFlinkCheckpoint(a))
 }
 
 // flinkExits is what the exit codes of all of them have in common.
@@ -122,6 +123,38 @@ Exit codes: 0 done, whatever was found, ` + flinkExits,
 					Checkpoints: state.Checkpoints, Settings: state.Settings, NextRestore: state.NextRestore,
 				}
 				return a.printer().result("FlinkCheckpoints", answer, []error{err}, func(t *table) { renderCheckpoints(t, state, a.clock.Now()) })
+			})
+		},
+	}
+}
+
+func newFlinkCheckpoint(a *app) *cobra.Command {
+	var id int64
+	return &cobra.Command{
+		Use: "checkpoint NUMBER [ID|NAME]", Short: "Show which tasks did their part in a checkpoint, and which have not",
+		Long: `A checkpoint that does not complete waits for a task: it is the one that has
+acknowledged fewer subtasks than it has.
+
+Exit codes: 0 done, whatever was found, ` + flinkExits + `
+6 also says that Flink has forgotten the checkpoint.`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 || len(args) > 2 {
+				return exactArgs("a checkpoint's number", "at most one job")(cmd, nil)
+			}
+			var err error
+			if id, err = strconv.ParseInt(args[0], 10, 64); err != nil || id < 0 {
+				return fault.New(fault.Usage, "run", "%q is not the number of a checkpoint", safe(args[0])).
+					WithHint("give N of chk-N, as recoverctl inspect flink checkpoints lists it")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.withFlink(args[1:], func(live *flink.Live, ref inspect.JobRef) error {
+				c, err := live.Checkpoint(cmd.Context(), ref, id)
+				if err != nil {
+					return err
+				}
+				return a.printer().result("FlinkCheckpoint", c, nil, func(t *table) { renderCheckpoint(t, c, a.clock.Now()) })
 			})
 		},
 	}

@@ -174,6 +174,30 @@ func TestFlinkCheckpoints(t *testing.T) {
 	}
 }
 
+// The recorded checkpoint waited for both subtasks of the agents' operator.
+func TestFlinkCheckpoint(t *testing.T) {
+	r := recordedFlink("2.3.0")
+	url, id := r.Start(t, "in-progress"), r.JobID(t, "in-progress")
+	a, got := ask[struct {
+		ID     int64
+		Status string
+		Path   *string
+		Tasks  []struct {
+			Name                   string
+			Acknowledged, Subtasks int
+		}
+	}](t, "FlinkCheckpoint", "inspect", "flink", "checkpoint", "1", id, "--flink-rest", url)
+	if d := a.Data; got.code != 0 || d.ID != 1 || d.Status != "IN_PROGRESS" || d.Path != nil || len(d.Tasks) != 2 || d.Tasks[0].Acknowledged != 2 || d.Tasks[1].Acknowledged != 0 || d.Tasks[1].Subtasks != 2 {
+		t.Errorf("exit %d, %+v", got.code, d)
+	}
+	text := command(t, "inspect", "flink", "checkpoint", "1", "--flink-job", id, "--flink-rest", url)
+	for _, want := range []string{"checkpoint 1 is IN_PROGRESS: 2 of 4 subtasks have done their part\n", "         0/2    0 B  IN_PROGRESS  action-execute-operator -> Sink: Writer\n"} {
+		if text.code != 0 || !strings.Contains(text.out, want) {
+			t.Errorf("exit %d, no %q in\n%s%s", text.code, want, text.out, text.errOut)
+		}
+	}
+}
+
 func TestFlinkCommandsSayWhatIsWrong(t *testing.T) {
 	url := recordedFlink("2.3.0").Start(t, "running", "failed")
 	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{"status":"UP"}`) }))
@@ -187,21 +211,24 @@ func TestFlinkCommandsSayWhatIsWrong(t *testing.T) {
 		code int
 		says string
 	}{
-		"no JobManager":          {[]string{"jobs"}, 3, "no JobManager is configured"},
-		"nobody there":           {[]string{"jobs", "--flink-rest", nobody.URL}, 4, "can't be reached"},
-		"nobody there, one job":  {[]string{"exceptions", "x", "--flink-rest", nobody.URL}, 4, "can't be reached"},
-		"refused":                {[]string{"job", "x", "--flink-rest", closed.URL}, 5, "403"},
-		"no such job":            {[]string{"job", "nobody", "--flink-rest", url}, 6, "there is no job named nobody at " + url},
-		"no such id":             {[]string{"checkpoints", strings.Repeat("0", 32), "--flink-rest", url}, 6, "there is no job 00000000000000000000000000000000"},
-		"not Flink":              {[]string{"jobs", "--flink-rest", page.URL}, 10, "not as Flink does"},
-		"two of one name":        {[]string{"exceptions", "order-agent", "--flink-rest", url}, 2, "2 jobs at " + url + " are named order-agent"},
-		"none named, several":    {[]string{"job", "--flink-rest", url}, 2, "there are 5 jobs at " + url + ", and none was named"},
-		"two jobs named":         {[]string{"job", "a", "b", "--flink-rest", url}, 2, "takes at most one job, and 2 were given"},
-		"an empty name":          {[]string{"job", "", "--flink-rest", url}, 2, "the job's id or name is empty"},
-		"a limit below":          {[]string{"exceptions", "x", "--limit", "0", "--flink-rest", url}, 2, "--limit 0: a number from 1 to 100"},
-		"a limit above":          {[]string{"exceptions", "x", "--limit", "101", "--flink-rest", url}, 2, "--limit 101"},
-		"not an address":         {[]string{"jobs", "--flink-rest", "jobmanager:8081"}, 2, "is not an address"},
-		"no command of the four": {[]string{"savepoints"}, 2, `has no command "savepoints"`},
+		"no JobManager":         {[]string{"jobs"}, 3, "no JobManager is configured"},
+		"nobody there":          {[]string{"jobs", "--flink-rest", nobody.URL}, 4, "can't be reached"},
+		"nobody there, one job": {[]string{"exceptions", "x", "--flink-rest", nobody.URL}, 4, "can't be reached"},
+		"refused":               {[]string{"job", "x", "--flink-rest", closed.URL}, 5, "403"},
+		"no such job":           {[]string{"job", "nobody", "--flink-rest", url}, 6, "there is no job named nobody at " + url},
+		"no such id":            {[]string{"checkpoints", strings.Repeat("0", 32), "--flink-rest", url}, 6, "there is no job 00000000000000000000000000000000"},
+		"not Flink":             {[]string{"jobs", "--flink-rest", page.URL}, 10, "not as Flink does"},
+		"two of one name":       {[]string{"exceptions", "order-agent", "--flink-rest", url}, 2, "2 jobs at " + url + " are named order-agent"},
+		"none named, several":   {[]string{"job", "--flink-rest", url}, 2, "there are 5 jobs at " + url + ", and none was named"},
+		"two jobs named":        {[]string{"job", "a", "b", "--flink-rest", url}, 2, "takes at most one job, and 2 were given"},
+		"an empty name":         {[]string{"job", "", "--flink-rest", url}, 2, "the job's id or name is empty"},
+		"a limit below":         {[]string{"exceptions", "x", "--limit", "0", "--flink-rest", url}, 2, "--limit 0: a number from 1 to 100"},
+		"a limit above":         {[]string{"exceptions", "x", "--limit", "101", "--flink-rest", url}, 2, "--limit 101"},
+		"not an address":        {[]string{"jobs", "--flink-rest", "jobmanager:8081"}, 2, "is not an address"},
+		"a checkpoint's name":   {[]string{"checkpoint", "chk-1", "--flink-rest", url}, 2, `"chk-1" is not the number of a checkpoint`},
+		"a negative checkpoint": {[]string{"checkpoint", "--flink-rest", url, "--", "-1"}, 2, `"-1" is not the number of a checkpoint`},
+		"no checkpoint":         {[]string{"checkpoint", "--flink-rest", url}, 2, "takes a checkpoint's number and at most one job"},
+		"no command of these":   {[]string{"savepoints"}, 2, `has no command "savepoints"`},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -299,6 +326,27 @@ func TestTheRunningJobInTheOverview(t *testing.T) {
 	}
 	if got := command(t, append([]string{"inspect", "job", "--topic", "t"}, points...)...); !strings.Contains(got.out, "live state      not connected\n") {
 		t.Errorf("exit %d\n%s%s", got.code, got.out, got.errOut)
+	}
+}
+
+// config check tries the JobManager of each job that has one.
+func TestConfigCheckAsksTheJobManager(t *testing.T) {
+	gone := httptest.NewServer(http.NotFoundHandler())
+	gone.Close()
+	file := configured(t, fmt.Sprintf("profiles: [{name: orders, jobs: [{name: order-agent-c, flink: {rest: %q}}, {name: lost, flink: {rest: %q}}, {name: none}]}]",
+		recordedFlink("2.3.0").Start(t, "failed"), gone.URL))
+	a, got := ask[struct {
+		Probes []struct{ What, Result, Detail string }
+	}](t, "ConfigCheck", "config", "check", file)
+	var results []string
+	for _, p := range a.Data.Probes {
+		if strings.Contains(p.What, "running job at http://127.0.0.1:") {
+			job, _, _ := strings.Cut(p.What, ":")
+			results = append(results, job+" "+p.Result)
+		}
+	}
+	if got.code != 1 || strings.Join(results, ", ") != "order-agent-c ok, lost failed" || !strings.Contains(got.out, "order-agent-c is FAILED, Flink 2.3.0") {
+		t.Errorf("exit %d, %q\n%s", got.code, results, got.out)
 	}
 }
 

@@ -42,7 +42,9 @@ func newInspectJob(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "job", Short: "Show a job's log, boundary, recovery points with verdicts, and what is wrong first", Args: noArgs,
 		Long: `Reads the action-state topic, the control topic and every recovery point in the
-job's places, and judges each recovery point as a restore would.
+job's places, and judges each recovery point as a restore would. With the job's
+JobManager (--flink-rest) it also tells what the running job does, what failed
+last, and what Flink would restore by itself.
 
 Exit codes: 0 nothing at or above --fail-on was found, 1 something was,
 4 nothing could be reached, 6 the topic does not exist and there is no point.`,

@@ -279,3 +279,19 @@ func checkpointEnd(p inspect.LiveCheckpoint) string {
 		return nothing
 	}
 }
+
+func renderCheckpoint(t *table, c inspect.LiveCheckpointDetails, now time.Time) {
+	t.line(fmt.Sprintf("%s %d is %s: %d of %d subtasks have done their part", c.Kind, c.ID, c.Status, c.Acknowledged, c.Subtasks))
+	t.line("")
+	t.row(text("triggered"), text(moment(c.Triggered, now)))
+	if c.Ended != nil {
+		t.row(text("ended"), text(moment(c.Ended, now)))
+	}
+	t.row(text("state"), text(figures.Bytes(c.Bytes)))
+	t.row(text("path"), text(checkpointEnd(c.LiveCheckpoint)))
+	t.line("")
+	t.row(num("ACKNOWLEDGED"), num("STATE"), text("STATUS"), text("TASK"))
+	for _, task := range c.Tasks {
+		t.row(num(fmt.Sprintf("%d/%d", task.Acknowledged, task.Subtasks)), num(figures.Bytes(task.Bytes)), text(task.Status), text(task.Name))
+	}
+}

@@ -141,3 +141,15 @@ func TestAListFromWhoDoesNotAnswer(t *testing.T) {
 		t.Errorf("nobody: %v", err)
 	}
 }
+
+func TestACheckpointThatFlinkHasForgotten(t *testing.T) {
+	id := idOf(t, "2.3.0", "running")
+	l := jobManager{version: "2.3.0", replace: map[string]http.HandlerFunc{"/jobs/" + id + "/checkpoints/details/99999": func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusNotFound)
+		_, _ = w.Write(recordings(t, "2.3.0", "details-not-found.json")) // the client may have left
+	}}}.start(t, "running")
+	_, err := l.Checkpoint(t.Context(), inspect.RefOf("", id), 99999)
+	if fault.KindOf(err) != fault.NotFound || err.Error() != "checkpoint 99999 is not in Flink's history of job order-agent ("+id+")" || !strings.Contains(fault.Of(err).Hint, "the latest ones only") {
+		t.Errorf("%v, hint %q", err, fault.Of(err).Hint)
+	}
+}

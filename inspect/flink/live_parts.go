@@ -151,12 +151,17 @@ func liveCheckpoint(c flinkrest.Checkpoint) inspect.LiveCheckpoint {
 // Checkpoint reads one checkpoint of a job's history with what its tasks did:
 // which of them has not acknowledged yet, or had not when it failed. Flink keeps
 // the latest ones only; an older one is a fault of kind NotFound.
-func (l *Live) Checkpoint(ctx context.Context, jobID string, id int64) (inspect.LiveCheckpointDetails, error) {
-	job, err := l.rest.Job(ctx, jobID)
+func (l *Live) Checkpoint(ctx context.Context, ref inspect.JobRef, id int64) (inspect.LiveCheckpointDetails, error) {
+	_, job, err := l.open(ctx, ref)
 	if err != nil {
 		return inspect.LiveCheckpointDetails{}, err
 	}
-	read, err := l.rest.Checkpoint(ctx, jobID, id)
+	read, err := l.rest.Checkpoint(ctx, job.ID, id)
+	if err != nil && fault.KindOf(err) == fault.NotFound {
+		err = fault.New(fault.NotFound, liveOp, "checkpoint %d is not in Flink's history of job %s (%s)", id, safetext.Of(job.Name).Truncate(100), job.ID).
+			WithHint("Flink keeps the latest ones only (web.checkpoints.history, ten by default): list them with recoverctl inspect flink checkpoints").
+			WithRef("job " + job.ID)
+	}
 	if err != nil {
 		return inspect.LiveCheckpointDetails{}, err
 	}

@@ -175,7 +175,7 @@ func TestCheckpointsInProgressAndFailed(t *testing.T) {
 		got.NextRestore.Source != inspect.SourceNoState {
 		t.Errorf("in progress: %+v", got)
 	}
-	details, err := l.Checkpoint(t.Context(), id, 1)
+	details, err := l.Checkpoint(t.Context(), inspect.RefOf("", id), 1)
 	want := []inspect.LiveCheckpointTask{
 		{Name: "Source: numbers", Status: "IN_PROGRESS", Acknowledged: 2, Subtasks: 2, Bytes: 530},
 		{Name: "action-execute-operator -> Sink: Writer", Status: "IN_PROGRESS", Acknowledged: 0, Subtasks: 2},
