@@ -2,6 +2,7 @@ package job
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
@@ -26,6 +27,7 @@ const (
 	leastPoints     = 5  // header, two rows, two lines of detail
 	leastPartitions = 5  // header, three rows, the counted line
 	roomy           = 15 // from how many lines on there is room for what only helps
+	tall            = 30 // … and for what a finding says too
 )
 
 // View implements tui.Screen.
@@ -40,7 +42,7 @@ func (s *Screen) View(size tui.Size) string {
 		return strings.Join(lines, "\n")
 	}
 	lines = append(lines, "")
-	if s.onParts {
+	if s.onParts() {
 		lines = append(lines, s.partitions.View(tui.Size{Width: size.Width, Height: l.partitions}))
 		return strings.Join(lines, "\n")
 	}
@@ -93,9 +95,9 @@ func (s *Screen) layout(size tui.Size) layout {
 	var l layout
 	most := max(height/5, 2)
 	switch {
-	case s.onParts && height < roomy:
+	case s.onParts() && height < roomy:
 		most = 1
-	case s.onParts:
+	case s.onParts():
 		most = 2
 	}
 	if len(problems) == 0 {
@@ -103,7 +105,7 @@ func (s *Screen) layout(size tui.Size) layout {
 	} else {
 		l.head = problemLines(s.options.Theme, problems, width, most)
 	}
-	if s.onParts {
+	if s.onParts() {
 		kinds := max(height/8, 2)
 		if height < roomy {
 			kinds = 0
@@ -113,7 +115,7 @@ func (s *Screen) layout(size tui.Size) layout {
 		return l
 	}
 	if height >= roomy {
-		l.head = append(l.head, s.facts(width))
+		l.head = append(l.head, s.facts(width, height)...)
 	}
 	free := height - len(l.head) - 1
 	want := 1 + len(reading.Overview.Points)
@@ -179,28 +181,34 @@ func (s *Screen) failed(width, height int) []string {
 	return lines
 }
 
-// facts are what no finding says: whether the job and its calls were looked at,
-// and what was done last.
-func (s *Screen) facts(width int) string {
-	reading := s.reader.Reading
-	live, liveTone := reading.Live()
-	risk, riskTone := reading.AtRisk()
-	th := s.options.Theme
-	boundary := ""
-	if word, tone := reading.Boundary(); word != "in force" {
-		boundary = "   boundary " + th.Paint(tone, word)
-	}
-	operation := phrase.Operation(reading.Overview.LastOperation, reading.At)
-	calls := "   calls "
+// facts are what no finding says: what the job does, whether its calls were
+// looked at, and what was done last.
+func (s *Screen) facts(width, height int) []string {
+	reading, th := s.reader.Reading, s.options.Theme
+	live, tone := reading.Live()
+	all := append([]string{"live state: " + th.Paint(tone, live)}, reading.LiveFacts()...)
+	risk, tone := reading.AtRisk()
 	if reading.Overview.PendingCalls != nil {
-		calls = "   calls at risk "
+		all = append(all, "calls at risk "+th.Paint(tone, risk))
+	} else {
+		all = append(all, "calls "+th.Paint(tone, risk))
 	}
-	line := "   live " + th.Paint(liveTone, live) + calls + th.Paint(riskTone, risk) + boundary
-	room := width - 1 - ansi.StringWidth(line) - len("   cleanup ")
-	if ansi.StringWidth(operation) <= room {
-		line += "   cleanup " + operation
+	if word, tone := reading.Boundary(); word != "in force" {
+		all = append(all, "boundary "+th.Paint(tone, word))
 	}
-	return line
+	if op := reading.Overview.LastOperation; height >= tall || op == nil || !told(reading.Overview.Findings, op.PlanID) {
+		all = append(all, "cleanup "+phrase.Operation(op, reading.At))
+	}
+	lines := phrase.Flow(all, "   ", width-1)
+	if failure := reading.LastFailure(); failure != "" {
+		lines = append(lines, "   last failure "+phrase.Clip(failure, width-17, th.Signs.More))
+	}
+	return lines
+}
+
+// told reports whether a finding is about a cleanup.
+func told(findings []inspect.Finding, planID string) bool {
+	return slices.ContainsFunc(findings, func(f inspect.Finding) bool { return slices.Contains(f.Refs, "plan "+planID) })
 }
 
 // noPoints says where none was found.

@@ -225,6 +225,9 @@ func (r partitionRows) Row(i int) []vtable.Cell {
 	return cells
 }
 
+// Words implements vtable.Worder: a partition is found by what is said about it.
+func (r partitionRows) Words(i int) []string { return []string{r.order[i].kind} }
+
 // marks are the markers of the selected point, then of the chosen ones.
 func (r partitionRows) marks(p ranked) []bar.Mark {
 	var marks []bar.Mark
@@ -269,9 +272,8 @@ func (r partitionRows) Detail(i int) []string {
 	if p.Boundary != nil {
 		facts = append(facts, "boundary "+figures.Group(*p.Boundary))
 	}
-	selected := r.selected()
 	for _, point := range r.reader.Reading.Overview.Points {
-		if at, ok := point.Offsets[p.Partition]; ok && (r.chosen[point.URI] || point.URI == selected.URI) {
+		if at, ok := point.Offsets[p.Partition]; ok && (r.chosen[point.URI] || point.URI == r.about) {
 			facts = append(facts, r.names[point.URI]+" from "+figures.Group(at))
 		}
 	}

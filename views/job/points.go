@@ -52,6 +52,17 @@ func (r pointRows) Row(i int) []vtable.Cell {
 	}
 }
 
+// Words implements vtable.Worder: a point is found by its whole URI, its kind and
+// what was done with it here.
+func (r pointRows) Words(i int) []string {
+	p := r.reader.Reading.Overview.Points[i]
+	words := []string{phrase.Safe(p.URI), phrase.Safe(string(p.Kind)), phrase.Safe(p.Message)}
+	if r.chosen[p.URI] {
+		words = append(words, "chosen")
+	}
+	return words
+}
+
 // unchecked is what no rule looked at, in a word or two: the selected row names
 // all of it.
 func unchecked(th theme.Theme, p inspect.PointSummary) string {

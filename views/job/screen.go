@@ -7,15 +7,16 @@ import (
 	"github.com/recoverctl/recoverctl/tui"
 	"github.com/recoverctl/recoverctl/tui/theme"
 	"github.com/recoverctl/recoverctl/tui/vtable"
+	"github.com/recoverctl/recoverctl/views/live"
+	"github.com/recoverctl/recoverctl/views/operations"
 	"github.com/recoverctl/recoverctl/views/overview"
 	"github.com/recoverctl/recoverctl/views/phrase"
-	"github.com/recoverctl/recoverctl/views/point"
-	"github.com/recoverctl/recoverctl/views/restorecheck"
 )
 
-// Source reads overviews and recovery points. *inspect.Inspector is one.
+// Source reads overviews, recovery points, control topics and running jobs. *inspect.Inspector is one.
 type Source interface {
-	point.Source
+	live.Source
+	operations.Source
 }
 
 // Options are what the screen needs.
@@ -27,6 +28,9 @@ type Options struct {
 	// Reading is what is known of the job already. It is shown until the screen's
 	// own read has ended.
 	Reading overview.Reading
+	// LiveEvery is how often the running job is read again while its own screen
+	// shows it; 0: only when asked.
+	LiveEvery time.Duration
 }
 
 // Screen is one job.
@@ -37,11 +41,19 @@ type Screen struct {
 
 	points     *vtable.Table
 	partitions *vtable.Table
+	columns    []vtable.Column // of partitions; one names the point that they are about
+	panes      *tui.Panes
 	order      partitionOrder
+	about      string          // URI of the recovery point that order is about
 	chosen     map[string]bool // recovery points whose markers stand on the bars, by URI
-	onParts    bool            // the keys act on the partitions
 	size       tui.Size
 }
+
+// The panes.
+const (
+	onPoints = iota
+	onPartitions
+)
 
 // New makes the screen.
 func New(o Options) *Screen {
@@ -54,7 +66,9 @@ func New(o Options) *Screen {
 	}
 	s.reader.Reading = o.Reading
 	s.points = vtable.New(o.Theme, pointColumns, pointRows{s})
-	s.partitions = vtable.New(o.Theme, nil, partitionRows{Screen: s})
+	s.columns = s.partitionColumns()
+	s.partitions = vtable.New(o.Theme, s.columns, partitionRows{Screen: s})
+	s.panes = tui.NewPanes(s.points.Focus, s.partitions.Focus)
 	s.take()
 	return s
 }
@@ -85,12 +99,12 @@ func (s *Screen) take() {
 	}
 	s.points.SetSource(pointRows{s})
 	if len(s.reader.Reading.Overview.Partitions) == 0 {
-		s.onParts = false
+		s.panes.Focus(onPoints)
 	}
 	s.follow()
 }
 
-// follow orders the partitions for the selected recovery point.
+// follow orders the partitions for the selected recovery point, the worst first.
 func (s *Screen) follow() {
 	without := "no boundary"
 	switch word, _ := s.reader.Reading.Boundary(); word {
@@ -99,13 +113,22 @@ func (s *Screen) follow() {
 	case "REFUSED":
 		without = "boundary REFUSED"
 	}
-	s.order = orderPartitions(s.reader.Reading.Overview.Partitions, s.selected(), without)
-	id, had := s.partitions.Selected()
-	s.partitions = vtable.New(s.options.Theme, s.partitionColumns(), partitionRows{Screen: s})
-	if had && s.onParts {
-		s.partitions.Select(id)
+	point := s.selected()
+	s.about = ""
+	if point != nil {
+		s.about = point.URI
+	}
+	s.order = orderPartitions(s.reader.Reading.Overview.Partitions, point, without)
+	copy(s.columns, s.partitionColumns()) // the table's own
+	rows := partitionRows{Screen: s}
+	s.partitions.SetSource(rows)
+	if !s.onParts() && rows.Len() > 0 {
+		s.partitions.Select(rows.ID(0))
 	}
 }
+
+// onParts reports whether the keys act on the partitions.
+func (s *Screen) onParts() bool { return s.panes.Focused() == onPartitions }
 
 // selected is the recovery point that the keys act on; nil if there is none.
 func (s *Screen) selected() *inspect.PointSummary {
@@ -120,6 +143,9 @@ func (s *Screen) selected() *inspect.PointSummary {
 // Resize implements tui.Resizer.
 func (s *Screen) Resize(size tui.Size) {
 	s.size = size
+	if point := s.selected(); (point == nil) != (s.about == "") || point != nil && point.URI != s.about {
+		s.follow()
+	}
 	l := s.layout(size)
 	s.points.Resize(tui.Size{Width: size.Width, Height: l.points})
 	s.partitions.Resize(tui.Size{Width: size.Width, Height: l.partitions})
@@ -130,91 +156,3 @@ func (s *Screen) Crumb() string { return phrase.Job(s.options.Job) }
 
 // Status implements tui.Screen.
 func (s *Screen) Status() tui.Status { return tui.Status{ReadAt: s.reader.Reading.At} }
-
-// Keys implements tui.Screen.
-func (s *Screen) Keys() []tui.Key {
-	point := s.selected()
-	noPoint := func() string {
-		if point == nil {
-			return "no recovery point is selected"
-		}
-		return ""
-	}
-	choose, pane := "choose", "partitions"
-	if point != nil && s.chosen[point.URI] {
-		choose = "unchoose"
-	}
-	table := s.points
-	if s.onParts {
-		table, pane = s.partitions, "points"
-	}
-	keys := []tui.Key{
-		{Keys: []string{"enter"}, Help: "open", Disabled: noPoint, Run: s.open},
-		{Keys: []string{"v"}, Help: "why", Disabled: noPoint, Run: s.why},
-		{Keys: []string{"space"}, Help: choose, Disabled: noPoint, Run: s.choose},
-		{Keys: []string{"tab"}, Help: pane, Run: s.otherPane, Disabled: func() string {
-			if len(s.reader.Reading.Overview.Partitions) == 0 {
-				return "no partition is known"
-			}
-			return ""
-		}},
-		{Keys: []string{"f"}, Help: "findings", Run: s.allFindings, Disabled: func() string {
-			if len(s.reader.Reading.Problems()) == 0 {
-				return "there is no finding"
-			}
-			return ""
-		}},
-	}
-	keys = append(keys, tui.CopyKey(func() (what, text string) {
-		if point == nil {
-			return "the recovery point's URI", ""
-		}
-		return "the recovery point's URI", phrase.Copied(point.URI)
-	}))
-	for _, k := range table.Keys() {
-		move := k.Run
-		k.Run = func() tui.Cmd {
-			cmd := move()
-			if !s.onParts {
-				s.follow()
-			}
-			return cmd
-		}
-		keys = append(keys, k)
-	}
-	return keys
-}
-
-func (s *Screen) open() tui.Cmd {
-	return tui.Push(point.New(point.Options{
-		Theme: s.options.Theme, Now: s.options.Now, Job: s.options.Job, Source: s.options.Source,
-		Reading: s.reader.Reading, Point: s.selected().URI,
-	}))
-}
-
-func (s *Screen) why() tui.Cmd {
-	return tui.Push(restorecheck.New(restorecheck.Options{
-		Theme: s.options.Theme, Now: s.options.Now, Job: s.options.Job, Source: s.options.Source,
-		Reading: s.reader.Reading, Point: s.selected().URI,
-	}))
-}
-
-func (s *Screen) choose() tui.Cmd {
-	uri := s.selected().URI
-	if s.chosen[uri] {
-		delete(s.chosen, uri)
-	} else {
-		s.chosen[uri] = true
-	}
-	return nil
-}
-
-func (s *Screen) otherPane() tui.Cmd {
-	s.onParts = !s.onParts
-	s.follow()
-	return nil
-}
-
-func (s *Screen) allFindings() tui.Cmd {
-	return tui.Push(newFindings(s.options.Theme, s.reader.Reading))
-}

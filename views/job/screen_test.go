@@ -62,6 +62,13 @@ func released() (*viewtest.Source, inspect.Job) {
 	return viewtest.Incident(), j
 }
 
+// unanswered is the situation with a JobManager that does not answer.
+func unanswered() *viewtest.Source {
+	s := viewtest.Incident()
+	s.Connect(viewtest.Job().Name, viewtest.Flink{Err: fault.New(fault.Unreachable, "ask Flink", "http://jobmanager:8081 does not answer (30 s)")})
+	return s
+}
+
 func TestFrames(t *testing.T) {
 	incident := func() tui.Screen { return screen(viewtest.Incident(), viewtest.Job()) }
 	nowhere := viewtest.Job()
@@ -77,8 +84,12 @@ func TestFrames(t *testing.T) {
 		"unknown":         {Screen: incident, Keys: []string{"G"}},
 		"chosen":          {Screen: incident, Keys: []string{"j", "space", "j", "space", "k", "k"}},
 		"partitions":      {Screen: incident, Keys: []string{"tab", "j"}},
-		"scanned":         {Screen: func() tui.Screen { return screen(viewtest.Seen{Source: viewtest.Incident()}, viewtest.Job()) }},
-		"findings":        {Screen: incident, Keys: []string{"f"}},
+		"scanned": {Screen: func() tui.Screen {
+			return screen(viewtest.Seen{Source: viewtest.Live(viewtest.Failing())}, viewtest.LiveJob())
+		}},
+		"running":     {Screen: func() tui.Screen { return screen(viewtest.Live(viewtest.Steady()), viewtest.LiveJob()) }},
+		"live-unread": {Screen: func() tui.Screen { return screen(unanswered(), viewtest.LiveJob()) }},
+		"findings":    {Screen: incident, Keys: []string{"f"}},
 		"skips-silently": {Screen: func() tui.Screen {
 			source, j := released()
 			return screen(source, j)
@@ -89,7 +100,7 @@ func TestFrames(t *testing.T) {
 // What was never read is not a number.
 func TestNothingLooksLikeZero(t *testing.T) {
 	d := tuitest.New(t, viewtest.Options(viewtest.Plain()), screen(viewtest.Incident(), viewtest.Job()), 80, 24)
-	for _, want := range []string{"calls not scanned", "live not connected", "accepted  not scanned", "REJECTED  not scanned"} {
+	for _, want := range []string{"calls not scanned", "live state: not connected", "accepted  not scanned", "REJECTED  not scanned"} {
 		if !strings.Contains(d.Frame(), want) {
 			t.Errorf("%q is not on the screen:\n%s", want, d.Frame())
 		}

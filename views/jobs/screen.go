@@ -28,6 +28,9 @@ type Options struct {
 	Now    func() time.Time // time.Now if nil
 	Jobs   []inspect.Job    // in the order of the profile
 	Source Source
+	// LiveEvery is how often a running job is read again while its own screen
+	// shows it; 0: only when asked.
+	LiveEvery time.Duration
 }
 
 // Screen is the list of jobs.
@@ -110,12 +113,29 @@ func (s *Screen) Status() tui.Status {
 // Keys implements tui.Screen.
 func (s *Screen) Keys() []tui.Key {
 	open := tui.Key{Keys: []string{"enter"}, Help: "open", Run: s.open, Disabled: func() string {
-		if len(s.readers) == 0 {
-			return "there is no job"
+		if _, ok := s.table.Cursor(); !ok {
+			return "no job is selected"
 		}
 		return ""
 	}}
-	return append([]tui.Key{open}, s.table.Keys()...)
+	copied := tui.CopyKey(func() (what, text string) {
+		at, ok := s.table.Cursor()
+		if !ok {
+			return "the job's name", ""
+		}
+		return "the job's name", phrase.Copied(s.options.Jobs[at].Name)
+	})
+	return append([]tui.Key{open, copied}, s.table.Keys()...)
+}
+
+// Commands implements tui.Commander: what is asked about a job is asked about the
+// selected one.
+func (s *Screen) Commands() []tui.Command {
+	at, ok := s.table.Cursor()
+	if !ok {
+		return nil
+	}
+	return job.Commands(s.about(at))
 }
 
 func (s *Screen) open() tui.Cmd {
@@ -123,9 +143,26 @@ func (s *Screen) open() tui.Cmd {
 	if !ok {
 		return nil
 	}
-	return tui.Push(job.New(job.Options{
-		Theme: s.options.Theme, Now: s.options.Now, Job: s.options.Jobs[at], Source: s.options.Source, Reading: s.readers[at].Reading,
-	}))
+	return tui.Push(job.New(s.about(at)))
+}
+
+// about is what the screens of a job need, with what is known of it.
+func (s *Screen) about(at int) job.Options {
+	return job.Options{
+		Theme: s.options.Theme, Now: s.options.Now, Job: s.options.Jobs[at], Source: s.options.Source,
+		Reading: s.readers[at].Reading, LiveEvery: s.options.LiveEvery,
+	}
+}
+
+// Find is the options of the job of this name, as the list shows it, with what is
+// known of it; false where there is none.
+func (s *Screen) Find(name string) (job.Options, bool) {
+	for i, j := range s.options.Jobs {
+		if phrase.Job(j) == name {
+			return s.about(i), true
+		}
+	}
+	return job.Options{}, false
 }
 
 // columns keep the whole name of every job, as far as that is possible: others
@@ -170,6 +207,9 @@ func (r rows) Row(i int) []vtable.Cell {
 		return []vtable.Cell{name, {Text: th.Signs.Error + " unread", Tone: theme.Error}}
 	}
 	live, liveTone := reading.Live()
+	if live == phrase.NotRead {
+		live = "not read"
+	}
 	boundary, boundaryTone := reading.Boundary()
 	risk, riskTone := reading.AtRisk()
 	accepted, rejected, unknown := reading.Verdicts()
@@ -211,6 +251,26 @@ func findings(th theme.Theme, reading overview.Reading) vtable.Cell {
 		text, tone = worst, theme.Error
 	}
 	return vtable.Cell{Text: text, Tone: tone}
+}
+
+// Words implements vtable.Worder: a job is found by its topic, by the verdicts
+// among its recovery points, and by "failing" where Flink restarts it.
+func (r rows) Words(i int) []string {
+	reading := r.readers[i].Reading
+	words := []string{phrase.Safe(r.options.Jobs[i].Topic)}
+	accepted, rejected, unknown := reading.Verdicts()
+	for _, v := range []struct {
+		n    int
+		word string
+	}{{accepted, "accepted"}, {rejected, "rejected"}, {unknown, "unknown"}} {
+		if v.n > 0 {
+			words = append(words, v.word)
+		}
+	}
+	if _, tone := reading.Live(); tone == theme.Error {
+		words = append(words, "failing")
+	}
+	return words
 }
 
 // Detail says under the selected job what its row can't: the worst findings in
@@ -257,12 +317,18 @@ func (r rows) lines(i int) []string {
 	live, _ := reading.Live()
 	risk, _ := reading.AtRisk()
 	facts := []string{
-		fmt.Sprintf("live %s, calls at risk %s", live, risk),
+		strings.Join(append([]string{"live state: " + live}, reading.LiveFacts()...), ", "),
+	}
+	if failure := reading.LastFailure(); failure != "" {
+		facts = append(facts, phrase.Clip("last failure "+failure, width-2, th.Signs.More))
+	}
+	facts = append(facts,
+		"calls at risk: "+risk,
 		fmt.Sprintf("%s: %d accepted, %d rejected, %d unknown (%s)", phrase.Count(len(reading.Overview.Points), "recovery point", "recovery points"),
 			accepted, rejected, unknown, reading.Searched()),
 		reading.BoundarySentence(),
 		fmt.Sprintf("last cleanup %s, read %s", phrase.Operation(reading.Overview.LastOperation, reading.At), phrase.Clock(reading.At, reading.At)),
-	}
+	)
 	for _, fact := range facts {
 		for _, line := range phrase.Hang("  ", fact, width) {
 			lines = append(lines, th.Paint(theme.Muted, line))

@@ -67,6 +67,14 @@ func profile() (*viewtest.Source, []inspect.Job) {
 
 func TestFrames(t *testing.T) {
 	source, all := profile()
+	running, connected := profile()
+	running.Connect(viewtest.Job().Name, viewtest.Flink{State: viewtest.Failing()})
+	connected[0] = viewtest.LiveJob()
+	running.Connect(connected[1].Name, viewtest.Flink{State: viewtest.Steady()})
+	running.Connect(connected[2].Name, viewtest.Flink{Err: viewtest.Gone()})
+	for i := range connected[:3] {
+		connected[i].Flink = viewtest.LiveJob().Flink
+	}
 	alone, store, log := dark()
 	failing := &viewtest.Source{}
 	failing.Add(alone.Name, store, log)
@@ -81,7 +89,7 @@ func TestFrames(t *testing.T) {
 		"full":    {Screen: func() tui.Screen { return screen(viewtest.Plain(), source, all...) }},
 		"refused": {Screen: func() tui.Screen { return screen(viewtest.Plain(), source, all...) }, Keys: []string{"j", "j"}},
 		"failed":  {Screen: func() tui.Screen { return screen(viewtest.Plain(), failing, alone) }},
-		"scanned": {Screen: func() tui.Screen { return screen(viewtest.Plain(), viewtest.Seen{Source: source}, all...) }},
+		"scanned": {Screen: func() tui.Screen { return screen(viewtest.Plain(), viewtest.Seen{Source: running}, connected...) }},
 		"partial": {Screen: func() tui.Screen { return screen(viewtest.Plain(), half, halfJob) }},
 	})
 }
@@ -221,6 +229,14 @@ func (v *versions) Overview(ctx context.Context, job inspect.Job) (inspect.JobOv
 
 func (v *versions) Point(ctx context.Context, uri string) (inspect.RecoveryPoint, error) {
 	return v.source.Point(ctx, uri)
+}
+
+func (v *versions) Running(ctx context.Context, job inspect.Job) (inspect.Running, error) {
+	return v.source.Running(ctx, job)
+}
+
+func (v *versions) Control(ctx context.Context, job inspect.Job, expect *inspect.History) (inspect.CleanupBoundary, error) {
+	return v.source.Control(ctx, job, expect)
 }
 
 func (v *versions) newest() string {

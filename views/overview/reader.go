@@ -26,6 +26,7 @@ type Reader struct {
 	now     func() time.Time
 	started time.Time
 	reading bool
+	answers int
 }
 
 // NewReader makes a reader that has read nothing yet. Its reads run in slot.
@@ -45,6 +46,9 @@ func (r *Reader) Read() tui.Cmd {
 // Busy reports whether a read was started and has brought no result yet.
 func (r *Reader) Busy() bool { return r.reading }
 
+// Answered reports whether a read has ended, whatever it brought.
+func (r *Reader) Answered() bool { return r.answers > 0 }
+
 // Take takes a read's result; false if msg is none of this reader's. A read that
 // brought nothing leaves what was known before, and says that it failed.
 func (r *Reader) Take(msg tui.Msg) bool {
@@ -53,6 +57,7 @@ func (r *Reader) Take(msg tui.Msg) bool {
 		return false
 	}
 	r.reading = false
+	r.answers++
 	nothing := loaded.Err != nil && loaded.Value.Empty()
 	switch {
 	case nothing && r.Reading.Known():

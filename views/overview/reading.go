@@ -104,20 +104,43 @@ func (r Reading) BoundarySentence() string {
 		phrase.Count(len(r.Overview.Partitions), "partition", "partitions") + ": " + figures.Ranges(parts, 6)
 }
 
-// Live is the running job's state, or that nobody asked for it.
+// Live is the running job's state with how long it has lasted, or why nothing is
+// known of it.
 func (r Reading) Live() (string, theme.Tone) {
+	word, tone := phrase.Live(r.Overview.LiveSource, r.Overview.Live)
+	if live := r.Overview.Live; live != nil {
+		word = phrase.LiveFor(*live, r.At)
+	}
+	return word, tone
+}
+
+// LiveFacts are what an overview knows of the running job beside its state, in a
+// few words each.
+func (r Reading) LiveFacts() []string {
+	live := r.Overview.Live
+	if live == nil {
+		return nil
+	}
+	next, _ := phrase.NextRestore(live.NextRestore, r.Overview.Points)
+	facts := []string{phrase.Restarts(*live), phrase.RestoredFrom(*live), next}
+	if len(live.Unread) > 0 {
+		facts = append(facts, "not read: "+phrase.Safe(strings.Join(live.Unread, ", ")))
+	}
+	return facts
+}
+
+// LastFailure is the root cause of the running job's newest failure in a line;
+// "" where none is on record or a finding tells it.
+func (r Reading) LastFailure() string {
 	if r.Overview.Live == nil {
-		return phrase.NotConnected, theme.Muted
+		return ""
 	}
-	state := phrase.Safe(r.Overview.Live.State)
-	switch state {
-	case "RUNNING", "FINISHED":
-		return state, theme.Plain
-	case "FAILING", "FAILED", "RESTARTING":
-		return state, theme.Error
-	default:
-		return state, theme.Warning
+	for _, f := range r.Overview.Findings {
+		if f.Rule == "job-failing" {
+			return ""
+		}
 	}
+	return phrase.Cause(*r.Overview.Live, r.At)
 }
 
 // AtRisk is how many durable calls are open without an outcome on record, or

@@ -154,6 +154,28 @@ func Operation(op *inspect.Operation, at time.Time) string {
 	return fmt.Sprintf("%s %s %s ago", Short(op.PlanID), Safe(string(op.Status)), clock.Age(at.Sub(op.Time)))
 }
 
+// BySeverity says "1 error, 2 warnings".
+func BySeverity(findings []inspect.Finding) string {
+	counts := map[inspect.Severity]int{}
+	for _, f := range findings {
+		counts[f.Severity]++
+	}
+	var words []string
+	for _, w := range []struct {
+		severity  inspect.Severity
+		one, many string
+	}{
+		{inspect.SeverityError, "error", "errors"},
+		{inspect.SeverityWarning, "warning", "warnings"},
+		{inspect.SeverityInfo, "note", "notes"},
+	} {
+		if n := counts[w.severity]; n > 0 {
+			words = append(words, Count(n, w.one, w.many))
+		}
+	}
+	return strings.Join(words, ", ")
+}
+
 // Faults are all errors of a joined one, each as a fault, in their order.
 func Faults(err error) []*fault.Fault {
 	var all []*fault.Fault

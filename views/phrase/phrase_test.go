@@ -172,3 +172,36 @@ func TestAgrees(t *testing.T) {
 		}
 	}
 }
+
+func TestFlowKeepsFactsWhole(t *testing.T) {
+	got := phrase.Flow([]string{"live RUNNING 4m", "7+ restarts", "calls not scanned"}, "   ", 36)
+	if want := "   live RUNNING 4m   7+ restarts|   calls not scanned"; strings.Join(got, "|") != want {
+		t.Errorf("%q, want %q", strings.Join(got, "|"), want)
+	}
+	if got := phrase.Flow([]string{"one that is too long by itself"}, " ", 10); len(got) != 1 {
+		t.Errorf("%q", got)
+	}
+}
+
+// What is cut keeps what tells it from others: a class's own name, not its
+// package.
+func TestClipNamesClasses(t *testing.T) {
+	tests := map[string]struct {
+		text  string
+		width int
+		want  string
+	}{
+		"it fits":                 {"job a: java.lang.IllegalStateException: x", 80, "job a: java.lang.IllegalStateException: x"},
+		"a class":                 {"job a: java.lang.IllegalStateException: the marker", 33, "job a: …IllegalStateException: …"},
+		"a nested class":          {"org.apache.flink.runtime.Outer$Inner: no", 20, "…Outer$Inner: no"},
+		"a host name is no class": {"broker k1.kafka.prod.example.com is gone", 30, "broker …"},
+		"nor is a number":         {"span 1.000.000.000.000.000.000.000 of it", 30, "span …"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := phrase.Clip(tt.text, tt.width, "…"); got != tt.want {
+				t.Errorf("%q, want %q", got, tt.want)
+			}
+		})
+	}
+}

@@ -80,8 +80,8 @@ const metadataFile = "/_metadata"
 
 // Clip cuts one line to width cells between two of its words, so that no number
 // and no name is half shown, and marks the cut with the sign more. Before
-// anything is cut, long addresses are named by their last part. A first word that
-// is too wide is cut itself.
+// anything is cut, long addresses and Java classes are named by their last part. A
+// first word that is too wide is cut itself.
 func Clip(text string, width int, more string) string {
 	if ansi.StringWidth(text) <= width {
 		return text
@@ -90,6 +90,8 @@ func Clip(text string, width int, more string) string {
 	for i, word := range words {
 		if end := tail(strings.TrimSuffix(word, metadataFile), 1); ansi.StringWidth(word) > longWord && len(end) < len(word)-len("//") {
 			words[i] = more + "/" + end
+		} else if end := className(word); ansi.StringWidth(word) > longWord && end != "" {
+			words[i] = more + end
 		}
 	}
 	text = strings.Join(words, " ")
@@ -107,6 +109,25 @@ func Clip(text string, width int, more string) string {
 	return first + " " + more
 }
 
+// className is the last part of a Java class name with its package, and what
+// follows it; "" where the word is none.
+func className(word string) string {
+	name := strings.TrimRight(word, ":,;.")
+	at := strings.LastIndexByte(name, '.')
+	if strings.Count(name, ".") < 2 || at == len(name)-1 {
+		return ""
+	}
+	for _, r := range name {
+		if !(r == '.' || r == '_' || r == '$' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9') {
+			return ""
+		}
+	}
+	if first := name[at+1]; first < 'A' || first > 'Z' {
+		return ""
+	}
+	return word[at+1:]
+}
+
 // Hang wraps text behind a lead: the lead stands before the first line, and
 // spaces of its width before the others.
 func Hang(lead, text string, width int) []string {
@@ -118,6 +139,24 @@ func Hang(lead, text string, width int) []string {
 		} else {
 			lines[i] = strings.Repeat(" ", indent) + line
 		}
+	}
+	return lines
+}
+
+// Flow puts facts one after another, each whole, a lead before and between them,
+// in as few lines of width cells as it takes. They may be painted.
+func Flow(facts []string, lead string, width int) []string {
+	var lines []string
+	line := ""
+	for _, fact := range facts {
+		if line != "" && ansi.StringWidth(line)+ansi.StringWidth(lead+fact) > width {
+			lines = append(lines, line)
+			line = ""
+		}
+		line += lead + fact
+	}
+	if line != "" {
+		lines = append(lines, line)
 	}
 	return lines
 }

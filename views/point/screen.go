@@ -32,6 +32,8 @@ type Options struct {
 	// window are its.
 	Reading overview.Reading
 	Point   string // the recovery point's URI
+
+	Commands []tui.Command // of the job, for the palette
 }
 
 // Screen is one recovery point.
@@ -114,12 +116,15 @@ func (s *Screen) Crumb() string { return s.name }
 // Status implements tui.Screen.
 func (s *Screen) Status() tui.Status { return tui.Status{ReadAt: s.readAt} }
 
+// Commands implements tui.Commander.
+func (s *Screen) Commands() []tui.Command { return s.options.Commands }
+
 // Keys implements tui.Screen.
 func (s *Screen) Keys() []tui.Key {
 	why := tui.Key{Keys: []string{"v"}, Help: "restore check", Run: func() tui.Cmd {
 		return tui.Push(restorecheck.New(restorecheck.Options{
 			Theme: s.options.Theme, Now: s.options.Now, Job: s.options.Job, Source: s.options.Source,
-			Reading: s.options.Reading, Point: s.options.Point, Under: s.options.Point,
+			Reading: s.options.Reading, Point: s.options.Point, Under: s.options.Point, Commands: s.options.Commands,
 		}))
 	}}
 	address := tui.CopyKey(func() (what, text string) { return "the recovery point's URI", phrase.Copied(s.options.Point) })

@@ -14,8 +14,9 @@ import (
 const indent = "   "
 
 // page is everything the screen says, in the order in which it is asked: the
-// verdict, whether the records still exist, the rules, what was assumed, what
-// the job's release does; and, apart, what to do next.
+// verdict, the rules that refuse, whether the records still exist, the other
+// rules, what was assumed, what the job's release does; and, apart, what to do
+// next.
 func (s *Screen) page(width int, all bool) (lines []string, next *page) {
 	next = &page{Screen: s, width: width}
 	p := &page{Screen: s, width: width}
@@ -43,11 +44,13 @@ func (s *Screen) page(width int, all bool) (lines []string, next *page) {
 	}
 	p.verdict(point)
 	p.otherwise(v)
+	if p.refusing(v.Rules) && len(v.Notes) > 0 {
+		p.blank()
+	}
 	for _, note := range v.Notes {
 		p.hang(indent, theme.Plain, phrase.Safe(note))
 	}
-	p.blank()
-	p.rules(v.Rules, all)
+	p.others(v.Rules, all)
 	p.blank()
 	if len(v.Assumed) > 0 {
 		p.hang(indent+"Assumed from the profile: ", theme.Muted, phrase.Safe(strings.Join(v.Assumed, ", ")))
@@ -119,6 +122,11 @@ func (p *page) verdict(point inspect.PointSummary) {
 	if point.Pinned {
 		facts += ", pinned in the profile"
 	}
+	if live := reading.Overview.Live; live != nil && live.NextRestore.Path != nil {
+		if _, itself := inspect.PointAt([]inspect.PointSummary{point}, *live.NextRestore.Path); itself {
+			facts += ", what Flink restores by itself"
+		}
+	}
 	p.hang(indent, theme.Muted, phrase.Safe(point.URI)+"  ("+facts+")")
 }
 
@@ -145,48 +153,75 @@ func (p *page) faults() {
 	}
 }
 
-// rules are all of them, or those that did not pass with the others counted.
-func (p *page) rules(rules []inspect.Rule, all bool) {
+var ruleColumns = []sheet.Column{{Title: "RULE"}, {Title: "RESULT"}, {Title: "EVIDENCE"}}
+
+// refusing are the rules that refuse the restore, the one that speaks first and
+// those that the real code would not reach: they are what is looked for. It
+// reports whether there are any.
+func (p *page) refusing(rules []inspect.Rule) bool {
 	var rows [][]sheet.Cell
-	asked := map[string]int{} // the rule that gave a reason for not being checked first
-	passed := 0
-	flush := func(next int) {
-		if passed == 0 {
-			return
-		}
-		title := phrase.Count(passed, "rule", "rules")
-		if next < len(rules) {
-			title += " before the next"
-		}
-		word, tone := result(rules[next-1].Result)
-		rows = append(rows, []sheet.Cell{{Text: title}, {Text: word, Tone: tone}, {Text: "a shows each", Tone: theme.Muted}})
-		passed = 0
-	}
-	for i, rule := range rules {
-		word, tone := result(rule.Result)
-		if !all && tone == theme.OK {
-			if passed > 0 && rules[i-1].Result != rule.Result {
-				flush(i)
-			}
-			passed++
-			continue
-		}
-		flush(i)
-		evidence := sheet.Cell{Text: phrase.Safe(rule.Message)}
-		if rule.Result == inspect.NotChecked {
-			if first, ok := asked[rule.Message]; !ok {
-				asked[rule.Message] = i
-			} else if rules[i-1].Result == inspect.NotChecked && rules[i-1].Message == rule.Message {
-				evidence = sheet.Cell{Text: "as above", Tone: theme.Muted}
-			} else {
-				evidence = sheet.Cell{Text: "as for: " + phrase.Safe(rules[first].Title), Tone: theme.Muted}
+	for _, want := range []inspect.RuleResult{inspect.Failed, inspect.WouldFail} {
+		for _, rule := range rules {
+			if rule.Result == want {
+				rows = append(rows, ruleRow(rule))
 			}
 		}
-		rows = append(rows, []sheet.Cell{{Text: phrase.Safe(rule.Title)}, {Text: word, Tone: tone}, evidence})
 	}
-	flush(len(rules))
-	columns := []sheet.Column{{Title: "RULE"}, {Title: "RESULT"}, {Title: "EVIDENCE"}}
-	p.lines = append(p.lines, sheet.Table(p.theme, p.width-1, columns, rows)...)
+	if len(rows) == 0 {
+		return false
+	}
+	p.blank()
+	p.lines = append(p.lines, sheet.Table(p.theme, p.width-1, ruleColumns, rows)...)
+	return true
+}
+
+func ruleRow(rule inspect.Rule) []sheet.Cell {
+	word, tone := result(rule.Result)
+	return []sheet.Cell{{Text: phrase.Safe(rule.Title)}, {Text: word, Tone: tone}, {Text: phrase.Safe(rule.Message)}}
+}
+
+// others are the rules that could not be asked, then those that pass; where not
+// all are shown, these are counted.
+func (p *page) others(rules []inspect.Rule, all bool) {
+	var open, passed [][]sheet.Cell
+	counts := map[inspect.RuleResult]int{}
+	asked := map[string]string{} // the rule that gave a reason for not being checked first
+	last := ""                   // the reason of the rule before
+	for _, rule := range rules {
+		switch rule.Result {
+		case inspect.Failed, inspect.WouldFail:
+		case inspect.Passed, inspect.WouldPass:
+			counts[rule.Result]++
+			passed = append(passed, ruleRow(rule))
+		default:
+			row := ruleRow(rule)
+			switch first, again := asked[rule.Message]; {
+			case !again:
+				asked[rule.Message] = rule.Title
+			case last == rule.Message:
+				row[2] = sheet.Cell{Text: "as above", Tone: theme.Muted}
+			default:
+				row[2] = sheet.Cell{Text: "as for: " + phrase.Safe(first), Tone: theme.Muted}
+			}
+			last = rule.Message
+			open = append(open, row)
+		}
+	}
+	if !all {
+		passed = nil
+		for _, r := range []inspect.RuleResult{inspect.Passed, inspect.WouldPass} {
+			if n := counts[r]; n > 0 {
+				word, tone := result(r)
+				passed = append(passed, []sheet.Cell{{Text: phrase.Count(n, "rule", "rules")}, {Text: word, Tone: tone}, {Text: "a shows each", Tone: theme.Muted}})
+			}
+		}
+	}
+	rows := append(open, passed...)
+	if len(rows) == 0 {
+		return
+	}
+	p.blank()
+	p.lines = append(p.lines, sheet.Table(p.theme, p.width-1, ruleColumns, rows)...)
 }
 
 func result(r inspect.RuleResult) (string, theme.Tone) {

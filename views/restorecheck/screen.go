@@ -24,7 +24,8 @@ type Options struct {
 	Point   string // the recovery point's URI
 	// Under is the point whose own screen this one was opened from, if any: the
 	// path names it already.
-	Under string
+	Under    string
+	Commands []tui.Command // of the job, for the palette
 }
 
 // Screen is the restore check of one recovery point at a time.
@@ -35,6 +36,7 @@ type Screen struct {
 	uri    string
 	under  string
 	names  map[string]string
+	named  []tui.Command // for the palette
 
 	all     bool // every rule is shown, also those that could be counted
 	folds   bool // not all of them fit, so that all says something
@@ -52,7 +54,7 @@ func New(o Options) *Screen {
 	}
 	s := &Screen{
 		theme: o.Theme, job: o.Job, reader: overview.NewReader("overview", o.Job, o.Source, o.Now),
-		uri: o.Point, under: o.Under, sheet: sheet.New(o.Theme),
+		uri: o.Point, under: o.Under, named: o.Commands, sheet: sheet.New(o.Theme),
 	}
 	s.reader.Reading = o.Reading
 	s.names = phrase.Names(o.Reading.Overview.Points)
@@ -128,6 +130,9 @@ func (s *Screen) Crumb() string {
 
 // Status implements tui.Screen.
 func (s *Screen) Status() tui.Status { return tui.Status{ReadAt: s.reader.Reading.At} }
+
+// Commands implements tui.Commander.
+func (s *Screen) Commands() []tui.Command { return s.named }
 
 // Keys implements tui.Screen.
 func (s *Screen) Keys() []tui.Key {

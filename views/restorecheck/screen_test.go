@@ -87,7 +87,7 @@ func TestFrames(t *testing.T) {
 		"full-end":        {Screen: of(incident, job, savepoint), Keys: []string{"G"}},
 		"all-rules":       {Screen: of(incident, job, chk12), Keys: []string{"a"}},
 		"accepted":        {Screen: of(incident, job, chk44)},
-		"scanned":         {Screen: of(viewtest.Seen{Source: incident}, job, savepoint)},
+		"scanned":         {Screen: of(viewtest.Seen{Source: viewtest.Live(viewtest.Failing())}, viewtest.LiveJob(), savepoint)},
 		"unknown":         {Screen: of(incident, job, denied)},
 		"none-accepted":   {Screen: of(lost(), job, savepoint)},
 		"skips-silently":  {Screen: of(incident, old, chk44)},

@@ -36,6 +36,13 @@ func Job() inspect.Job {
 	}
 }
 
+// LiveJob is Job with the JobManager that it runs on.
+func LiveJob() inspect.Job {
+	job := Job()
+	job.Flink = inspect.RefOf("http://jobmanager:8081", job.Name)
+	return job
+}
+
 // Options are a console's, in a theme, under the header of the situation.
 func Options(th theme.Theme) tui.Options {
 	return tui.Options{Theme: th, Header: func() tui.Header {
@@ -123,7 +130,12 @@ func Control(records ...inspect.ControlRecord) inspect.ControlTopic {
 
 // Committed is the control record of the cleanup in a status.
 func Committed(offset int64, status inspect.OperationStatus) inspect.ControlRecord {
-	source, offsets := Checkpoints+"/chk-42", Boundary()
+	return Record(offset, status, "chk-42", Boundary(), 22*time.Minute)
+}
+
+// Record is a control record of a cleanup made from a checkpoint.
+func Record(offset int64, status inspect.OperationStatus, checkpoint string, offsets inspect.Offsets, age time.Duration) inspect.ControlRecord {
+	source := Checkpoints + "/" + checkpoint
 	id := inspect.PlanID(source, "action-state", TopicID, offsets)
 	text, err := offsets.MarshalJSON()
 	if err != nil {
@@ -131,7 +143,7 @@ func Committed(offset int64, status inspect.OperationStatus) inspect.ControlReco
 	}
 	value := fmt.Sprintf(`{"schemaVersion":1,"status":%q,"plan":{"schemaVersion":1,"planId":%q,"sourceRecoveryPoint":%q,"topic":"action-state","topicId":%q,"offsets":%s}}`,
 		status, id, source, TopicID, text)
-	return inspect.ControlRecord{Offset: offset, Time: Now.Add(-22 * time.Minute), Key: []byte(id), Value: []byte(value)}
+	return inspect.ControlRecord{Offset: offset, Time: Now.Add(-age), Key: []byte(id), Value: []byte(value)}
 }
 
 // Store holds the recovery points of the situation.
@@ -218,6 +230,13 @@ func Savepoint(name string, id int64, age time.Duration, offsets inspect.Offsets
 	p := Point(name, id, age, offsets)
 	p.URI, p.Kind, p.Format = Savepoints+"/"+name, inspect.KindSavepoint, inspect.FormatCanonical
 	return p
+}
+
+// Earlier is the boundary of a cleanup that was applied three hours before this
+// one.
+func Earlier() inspect.Offsets {
+	boundary := Boundary()
+	return each(func(p int32) int64 { return boundary[p] - 60 })
 }
 
 // Incident answers for order-agent in this situation.

@@ -59,7 +59,8 @@ func (b Broker) ControlTopic(context.Context, string) (inspect.ControlTopic, err
 
 // Source answers for several jobs, each with stores of its own.
 type Source struct {
-	jobs map[string]*inspect.Inspector
+	jobs  map[string]*inspect.Inspector
+	lives map[string]inspect.LiveStore
 }
 
 // Add gives a job its stores, in place of those that it had.
@@ -68,6 +69,19 @@ func (s *Source) Add(job string, store Shelf, log inspect.LogStore) {
 		s.jobs = map[string]*inspect.Inspector{}
 	}
 	s.jobs[job] = inspect.New(store, log, clock.NewFake(Now))
+	if live := s.lives[job]; live != nil {
+		s.jobs[job] = s.jobs[job].WithLive(live)
+	}
+}
+
+// Connect gives a job that was added a Flink, in place of the one that it had.
+// It is asked for a job that names a JobManager, as LiveJob does.
+func (s *Source) Connect(job string, live inspect.LiveStore) {
+	if s.lives == nil {
+		s.lives = map[string]inspect.LiveStore{}
+	}
+	s.lives[job] = live
+	s.jobs[job] = s.jobs[job].WithLive(live)
 }
 
 // Overview is that of the job's inspector.
@@ -86,18 +100,33 @@ func (s *Source) Point(ctx context.Context, uri string) (p inspect.RecoveryPoint
 	return p, err
 }
 
-// Seen is the situation after Flink was asked and the topic was scanned: the job
-// fails, and calls would run again.
+// Running is that of the job's inspector.
+func (s *Source) Running(ctx context.Context, job inspect.Job) (inspect.Running, error) {
+	return s.jobs[job.Name].Running(ctx, job)
+}
+
+// Control is that of the job's inspector.
+func (s *Source) Control(ctx context.Context, job inspect.Job, expect *inspect.History) (inspect.CleanupBoundary, error) {
+	return s.jobs[job.Name].Control(ctx, job, expect)
+}
+
+// Flink is a LiveStore with one answer.
+type Flink struct {
+	State inspect.LiveState
+	Err   error
+}
+
+// Live implements inspect.LiveStore.
+func (f Flink) Live(context.Context, inspect.JobRef) (inspect.LiveState, error) {
+	return f.State, f.Err
+}
+
+// Seen is the situation after the topic was scanned: calls would run again.
 type Seen struct{ *Source }
 
-// JobID is the id of the running job in Seen.
-const JobID = "9be1c4d2a7f04e51b1f3a8c7d6e5f401"
-
-// Overview is the inspector's with what the scan and Flink said.
+// Overview is the inspector's with what the scan found.
 func (s Seen) Overview(ctx context.Context, job inspect.Job) (inspect.JobOverview, error) {
 	o, err := s.Source.Overview(ctx, job)
-	restarts := int64(4)
-	o.Live = &inspect.LiveState{State: "FAILING", JobID: JobID, Restarts: &restarts}
 	o.PendingCalls = &inspect.PendingCalls{Pending: 1, Overwritten: 1}
 	o.Scan = &inspect.Scan{Done: 1204118, Total: 1204118}
 	for i := range o.Points {

@@ -1,0 +1,180 @@
+package job
+
+import (
+	"github.com/recoverctl/recoverctl/inspect"
+	"github.com/recoverctl/recoverctl/tui"
+	"github.com/recoverctl/recoverctl/tui/theme"
+	"github.com/recoverctl/recoverctl/views/compare"
+	"github.com/recoverctl/recoverctl/views/findings"
+	"github.com/recoverctl/recoverctl/views/live"
+	"github.com/recoverctl/recoverctl/views/operations"
+	"github.com/recoverctl/recoverctl/views/phrase"
+	"github.com/recoverctl/recoverctl/views/point"
+	"github.com/recoverctl/recoverctl/views/restorecheck"
+)
+
+// Keys implements tui.Screen.
+func (s *Screen) Keys() []tui.Key {
+	point := s.selected()
+	noPoint := func() string {
+		if point == nil {
+			return "no recovery point is selected"
+		}
+		return ""
+	}
+	noPartition := func() string {
+		if len(s.reader.Reading.Overview.Partitions) == 0 {
+			return "no partition is known"
+		}
+		return ""
+	}
+	noChoice := func() string {
+		if s.onParts() {
+			return "a recovery point is chosen in the list: tab goes there"
+		}
+		return noPoint()
+	}
+	choose := "choose"
+	if point != nil && s.chosen[point.URI] {
+		choose = "unchoose"
+	}
+	panes := s.panes.Keys()
+	panes[0].Help = "partitions"
+	panes[0].Quiet = true // the line under the bars names it
+	table := s.points
+	if s.onParts() {
+		panes[0].Help, panes[0].Quiet = "points", false
+		table = s.partitions
+	}
+	for i := range panes {
+		panes[i].Disabled = noPartition
+	}
+	o := s.options
+	o.Reading = s.reader.Reading
+	keys := []tui.Key{
+		{Keys: []string{"enter"}, Help: "open", Disabled: noPoint, Run: func() tui.Cmd { return tui.Push(o.point(point.URI)) }},
+		{Keys: []string{"v"}, Help: "why", Disabled: noPoint, Run: s.why},
+	}
+	keys = append(append(keys, panes...), []tui.Key{
+		{Keys: []string{"o"}, Help: "operations", Run: func() tui.Cmd { return tui.Push(o.operations()) }},
+		{Keys: []string{"l"}, Help: "live", Run: func() tui.Cmd { return tui.Push(o.live()) }},
+		{Keys: []string{"space"}, Help: choose, Disabled: noChoice, Run: s.choose},
+		{Keys: []string{"f"}, Help: "findings", Run: func() tui.Cmd { return tui.Push(o.findings()) }},
+		{Keys: []string{"="}, Help: "compare", Disabled: s.notTwo, Run: s.compare},
+	}...)
+	keys = append(keys, tui.CopyKey(func() (what, text string) {
+		if point == nil {
+			return "the recovery point's URI", ""
+		}
+		return "the recovery point's URI", phrase.Copied(point.URI)
+	}))
+	return append(keys, table.Keys()...)
+}
+
+// Commands implements tui.Commander: the others are keys here.
+func (s *Screen) Commands() []tui.Command {
+	o := s.options
+	o.Reading = s.reader.Reading
+	return []tui.Command{o.pointCommand()}
+}
+
+func (s *Screen) why() tui.Cmd {
+	o := s.options
+	o.Reading = s.reader.Reading
+	return tui.Push(restorecheck.New(restorecheck.Options{
+		Theme: o.Theme, Now: o.Now, Job: o.Job, Source: o.Source,
+		Reading: o.Reading, Point: s.selected().URI, Commands: Commands(o),
+	}))
+}
+
+func (s *Screen) choose() tui.Cmd {
+	uri := s.selected().URI
+	if s.chosen[uri] {
+		delete(s.chosen, uri)
+	} else {
+		s.chosen[uri] = true
+	}
+	return nil
+}
+
+// pair are the two points to compare, in the order of the list: those chosen, or
+// the one chosen and the selected one.
+func (s *Screen) pair() []inspect.PointSummary {
+	selected := s.selected()
+	var out []inspect.PointSummary
+	for _, p := range s.reader.Reading.Overview.Points {
+		if s.chosen[p.URI] || len(s.chosen) == 1 && selected != nil && p.URI == selected.URI {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+func (s *Screen) notTwo() string {
+	switch n := len(s.pair()); {
+	case n < 2:
+		return "choose two recovery points with space"
+	case n > 2:
+		return phrase.Count(n, "point is", "points are") + " chosen: unchoose all but two with space"
+	}
+	return ""
+}
+
+func (s *Screen) compare() tui.Cmd {
+	o, pair := s.options, s.pair()
+	o.Reading = s.reader.Reading
+	return tui.Push(compare.New(compare.Options{
+		Theme: o.Theme, Source: o.Source, Reading: o.Reading, Left: pair[0].URI, Right: pair[1].URI, Commands: Commands(o),
+	}))
+}
+
+// Commands are what the palette offers about a job, on each screen that is about
+// it: findings, operations, live state, and any recovery point by its URI.
+func Commands(o Options) []tui.Command {
+	push := func(screen func() tui.Screen) func(string) tui.Cmd {
+		return func(string) tui.Cmd { return tui.Push(screen()) }
+	}
+	of := " of " + phrase.Job(o.Job)
+	return []tui.Command{
+		{Name: "findings", Help: "what is wrong" + of, Run: push(o.findings)},
+		{Name: "operations", Help: "cleanups and boundary" + of, Run: push(o.operations)},
+		{Name: "live", Help: "running state and checkpoints" + of, Run: push(o.live)},
+		o.pointCommand(),
+	}
+}
+
+func (o Options) pointCommand() tui.Command {
+	return tui.Command{
+		Name: "point", Args: "URI", Help: "open a recovery point, also one elsewhere",
+		Run: func(uri string) tui.Cmd {
+			if uri == "" {
+				return tui.Say(theme.Warning, "point needs the recovery point's URI")
+			}
+			return tui.Push(o.point(uri))
+		},
+	}
+}
+
+func (o Options) point(uri string) tui.Screen {
+	return point.New(point.Options{
+		Theme: o.Theme, Now: o.Now, Job: o.Job, Source: o.Source, Reading: o.Reading, Point: uri, Commands: Commands(o),
+	})
+}
+
+func (o Options) findings() tui.Screen {
+	return findings.New(findings.Options{
+		Theme: o.Theme, Now: o.Now, Job: o.Job, Source: o.Source, Reading: o.Reading, Commands: Commands(o),
+	})
+}
+
+func (o Options) operations() tui.Screen {
+	return operations.New(operations.Options{
+		Theme: o.Theme, Now: o.Now, Job: o.Job, Source: o.Source, Reading: o.Reading, Commands: Commands(o),
+	})
+}
+
+func (o Options) live() tui.Screen {
+	return live.New(live.Options{
+		Theme: o.Theme, Now: o.Now, Job: o.Job, Source: o.Source, Reading: o.Reading, Every: o.LiveEvery, Commands: Commands(o),
+	})
+}

@@ -1,0 +1,210 @@
+package operations
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/recoverctl/recoverctl/inspect"
+	"github.com/recoverctl/recoverctl/tui"
+	"github.com/recoverctl/recoverctl/tui/theme"
+	"github.com/recoverctl/recoverctl/tui/vtable"
+	"github.com/recoverctl/recoverctl/views/overview"
+	"github.com/recoverctl/recoverctl/views/phrase"
+	"github.com/recoverctl/recoverctl/views/sheet"
+)
+
+// Source reads a job's control topic. *inspect.Inspector is one.
+type Source interface {
+	// Control reads the control topic and judges it. A nil history is what the
+	// data topic says now.
+	Control(ctx context.Context, job inspect.Job, expect *inspect.History) (inspect.CleanupBoundary, error)
+}
+
+// Options are what the screen needs.
+type Options struct {
+	Theme  theme.Theme
+	Now    func() time.Time // time.Now if nil
+	Job    inspect.Job
+	Source Source
+	// Reading is the overview that the screen was opened from: log starts and
+	// recovery points are its. It may be empty.
+	Reading  overview.Reading
+	Commands []tui.Command // of the job, for the palette
+}
+
+// Screen is the history of one control topic.
+type Screen struct {
+	options Options
+
+	boundary inspect.CleanupBoundary
+	ops      []inspect.Operation // the newest record first
+	parts    []int32             // of the boundary
+	err      error
+	answered bool
+	started  time.Time
+	readAt   time.Time // zero: nothing was read
+
+	table     *vtable.Table // of operations
+	bounds    *vtable.Table // of partitions
+	panes     *tui.Panes
+	head      []string
+	text      *sheet.Sheet // the head alone, where there is no operation
+	size      tui.Size
+	partition map[int32]inspect.PartitionOverview // as of the overview
+}
+
+// The panes.
+const (
+	onOperations = iota
+	onBoundary
+)
+
+// New makes the screen.
+func New(o Options) *Screen {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	s := &Screen{options: o, text: sheet.New(o.Theme), partition: map[int32]inspect.PartitionOverview{}}
+	for _, p := range o.Reading.Overview.Partitions {
+		s.partition[p.Partition] = p
+	}
+	s.table = vtable.New(o.Theme, operationColumns, operationRows{s})
+	s.bounds = vtable.New(o.Theme, boundaryColumns, boundaryRows{s})
+	s.panes = tui.NewPanes(s.table.Focus, s.bounds.Focus)
+	return s
+}
+
+// Init implements tui.Screen.
+func (s *Screen) Init() tui.Cmd {
+	if s.options.Job.ControlTopic == nil {
+		return nil
+	}
+	s.started = s.options.Now()
+	source, job := s.options.Source, s.options.Job
+	return tui.Load("control", func(ctx context.Context) (inspect.CleanupBoundary, error) { return source.Control(ctx, job, nil) })
+}
+
+// Reload implements tui.Reloader.
+func (s *Screen) Reload() tui.Cmd { return s.Init() }
+
+// Update implements tui.Screen. A read that brought nothing leaves what was
+// known.
+func (s *Screen) Update(msg tui.Msg) tui.Cmd {
+	loaded, ok := msg.(tui.Loaded[inspect.CleanupBoundary])
+	if !ok {
+		return nil
+	}
+	s.err, s.answered = loaded.Err, true
+	if loaded.Err == nil {
+		s.boundary, s.readAt = loaded.Value, s.started
+		s.ops = slices.Clone(loaded.Value.Operations)
+		slices.SortStableFunc(s.ops, func(a, b inspect.Operation) int { return cmp.Compare(b.ControlOffset, a.ControlOffset) })
+		s.parts = loaded.Value.Offsets.Partitions()
+		s.table.SetSource(operationRows{s})
+		s.bounds.SetSource(boundaryRows{s})
+	}
+	if len(s.parts) == 0 {
+		s.panes.Focus(onOperations)
+	}
+	s.lay()
+	return nil
+}
+
+// Resize implements tui.Resizer.
+func (s *Screen) Resize(size tui.Size) {
+	s.size = size
+	s.lay()
+}
+
+// leastRows is how many lines of a table stay in sight below the head.
+const leastRows = 6
+
+func (s *Screen) lay() {
+	all := s.page(s.size.Width, true)
+	s.text.Set(all)
+	s.text.Resize(s.size.Height)
+	s.head = all
+	if room := max(s.size.Height-leastRows-1, 2); len(s.head) > room {
+		s.head = s.page(s.size.Width, false)
+	}
+	height := max(s.size.Height-len(s.head)-1, 0)
+	s.table.Resize(tui.Size{Width: s.size.Width, Height: height})
+	s.bounds.Resize(tui.Size{Width: s.size.Width, Height: height})
+}
+
+// View implements tui.Screen.
+func (s *Screen) View(size tui.Size) string {
+	if len(s.ops) == 0 {
+		return s.text.View(size)
+	}
+	lines := append(s.head[:len(s.head):len(s.head)], "")
+	table := s.table
+	if s.panes.Focused() == onBoundary {
+		table = s.bounds
+	}
+	return strings.Join(append(lines, table.View(tui.Size{Width: size.Width, Height: size.Height - len(lines)})), "\n")
+}
+
+// Crumb implements tui.Screen.
+func (s *Screen) Crumb() string { return "operations" }
+
+// Status implements tui.Screen.
+func (s *Screen) Status() tui.Status {
+	return tui.Status{ReadAt: s.readAt, Timeless: s.options.Job.ControlTopic == nil}
+}
+
+// Commands implements tui.Commander.
+func (s *Screen) Commands() []tui.Command {
+	return overview.Elsewhere(s.options.Commands, "operations")
+}
+
+// Keys implements tui.Screen.
+func (s *Screen) Keys() []tui.Key {
+	if len(s.ops) == 0 {
+		return s.text.Keys()
+	}
+	none := func() string {
+		if _, ok := s.selected(); !ok {
+			return "no operation is selected"
+		}
+		return ""
+	}
+	panes := s.panes.Keys()
+	panes[0].Help = "boundary"
+	copied := tui.CopyKey(func() (what, text string) {
+		op, ok := s.selected()
+		if !ok {
+			return "the plan's id", ""
+		}
+		return "the plan's id", phrase.Copied(op.PlanID)
+	})
+	if s.panes.Focused() == onBoundary {
+		panes[0].Help = "operations"
+		return append(panes, s.bounds.Keys()...)
+	}
+	panes[0].Disabled = func() string {
+		if len(s.parts) == 0 {
+			return "no boundary is in force"
+		}
+		return ""
+	}
+	panes[1].Disabled = panes[0].Disabled
+	keys := append([]tui.Key{{Keys: []string{"enter"}, Help: "open", Disabled: none, Run: s.open}}, panes...)
+	return append(append(keys, copied), s.table.Keys()...)
+}
+
+func (s *Screen) selected() (inspect.Operation, bool) {
+	at, ok := s.table.Cursor()
+	if !ok || at >= len(s.ops) {
+		return inspect.Operation{}, false
+	}
+	return s.ops[at], true
+}
+
+func (s *Screen) open() tui.Cmd {
+	op, _ := s.selected()
+	return tui.Push(newDetail(s.options, op, s.readAt))
+}
