@@ -1,0 +1,56 @@
+package console
+
+import (
+	"strings"
+	"time"
+
+	"github.com/recoverctl/recoverctl/inspect"
+	"github.com/recoverctl/recoverctl/tui"
+	"github.com/recoverctl/recoverctl/tui/theme"
+	"github.com/recoverctl/recoverctl/views/connections"
+	"github.com/recoverctl/recoverctl/views/job"
+	"github.com/recoverctl/recoverctl/views/jobs"
+	"github.com/recoverctl/recoverctl/views/phrase"
+)
+
+// Options are what a console of a profile needs.
+type Options struct {
+	Theme  theme.Theme
+	Now    func() time.Time // time.Now if nil
+	Jobs   []inspect.Job    // in the order of the profile
+	Source jobs.Source
+	// LiveEvery is how often a running job is read again while its own screen
+	// shows it, live.Usual as a rule; 0: only when asked.
+	LiveEvery time.Duration
+	// Connections says what the console is connected to. It is called from the
+	// console's goroutine and must answer at once.
+	Connections func() []connections.Connection
+}
+
+// New is the first screen, and the commands that the palette has on every screen.
+func New(o Options) (tui.Screen, []tui.Command) {
+	root := jobs.New(jobs.Options{Theme: o.Theme, Now: o.Now, Jobs: o.Jobs, Source: o.Source, LiveEvery: o.LiveEvery})
+	names := make([]string, 0, len(o.Jobs))
+	for _, j := range o.Jobs {
+		names = append(names, phrase.Job(j))
+	}
+	commands := []tui.Command{{
+		Name: "connections", Help: "brokers, JobManagers, places and path mappings",
+		Run: func(string) tui.Cmd {
+			return tui.Push(connections.New(connections.Options{Theme: o.Theme, Now: o.Now, List: o.Connections}))
+		},
+	}}
+	if len(names) == 0 {
+		return root, commands
+	}
+	return root, append(commands, tui.Command{
+		Name: "job", Args: "NAME", Choices: names, Help: "open a job: " + strings.Join(names, ", "),
+		Run: func(name string) tui.Cmd {
+			about, ok := root.Find(name)
+			if !ok {
+				return tui.Say(theme.Warning, "jobs: "+strings.Join(names, ", "))
+			}
+			return tui.Push(job.New(about))
+		},
+	})
+}
