@@ -83,20 +83,22 @@ func Run(ctx context.Context, opts Options, root Screen) error {
 		return fault.Wrap(fault.Unreachable, "show the console", err, "the process has no terminal").
 			WithHint("the same answers are available as commands, with --output json for scripts")
 	}
-	out := openOutput(opts.Output, gone)
+	out, writer := openOutput(opts.Output, gone)
 
 	shell := NewShell(ctx, opts, root)
 	defer shell.Close()
 	shell.SetTerminal(out)
 	sizes := &resizes{now: time.Now}
 	defer sizes.stop()
-	program := tea.NewProgram(shell, tea.WithAltScreen(), tea.WithoutSignalHandler(),
-		tea.WithInput(in), tea.WithOutput(out), tea.WithFilter(sizes.filter))
+	painter := newPainter(out)
+	program := tea.NewProgram(display{shell, painter}, tea.WithAltScreen(), tea.WithoutSignalHandler(),
+		tea.WithInput(in), tea.WithOutput(writer), tea.WithFilter(sizes.filter), tea.WithFPS(1)) // the painter has the frames
 	sizes.send = program.Send
 
 	ended := make(chan struct{})
 	var beside sync.WaitGroup
 	beside.Go(func() { tick(ended, func() { program.Send(Tick{}) }) })
+	beside.Go(func() { painter.run(ended) })
 	beside.Go(func() { pulse(ended, shell.running, func() { program.Send(Pulse{}) }) })
 	// Bubbletea's own handling of a context abandons its reader of the keyboard,
 	// which then swallows the next key; quitting waits for it.

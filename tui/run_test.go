@@ -85,8 +85,11 @@ func (c *terminal) waitFor(text string) {
 	}
 }
 
+// press sends keys, as a person does: not at the moment in which the answer to
+// the last ones appeared.
 func (c *terminal) press(keys string) {
 	c.t.Helper()
+	time.Sleep(30 * time.Millisecond)
 	if _, err := c.master.WriteString(keys); err != nil {
 		c.t.Fatal(err)
 	}

@@ -4,10 +4,12 @@ import (
 	"errors"
 	"io"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
+	"github.com/charmbracelet/x/ansi"
 	"golang.org/x/term"
 )
 
@@ -65,18 +67,56 @@ func openInput(given io.Reader, ended func(error)) (io.Reader, func() error, err
 	return in, closed, nil
 }
 
-// output is the screen's side of the terminal: frames and clipboard sequences
-// are written whole, one after another. An error ends the console: nobody sees
-// it any more.
+// output is the screen's side of the terminal: everything is written whole, one
+// after another. An error ends the console: nobody sees it any more.
+//
+// Bubbletea switches the terminal between the console's screen and the
+// operator's own, at the beginning and the end and around a suspension. Frames
+// are let through only on the console's, and bubbletea's own frames never.
 type output struct {
 	mu    sync.Mutex
 	to    io.Writer
 	ended func(error)
+
+	ours    bool // the terminal shows the console's screen
+	unknown bool // what is on it was not written by paint
 }
 
+// bubbleteaFrame begins what bubbletea writes for a frame. A longer text than
+// this is one: its other sequences are written one by one.
+const bubbleteaFrame = ansi.CursorHomePosition
+
+// Write writes what bubbletea does to the terminal, and clipboard sequences.
 func (o *output) Write(p []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	switch text := string(p); {
+	case len(text) > len(bubbleteaFrame) && strings.HasPrefix(text, bubbleteaFrame):
+		return len(p), nil
+	case strings.Contains(text, ansi.SetModeAltScreenSaveCursor):
+		o.ours, o.unknown = true, true
+	case strings.Contains(text, ansi.ResetModeAltScreenSaveCursor):
+		o.ours = false
+	}
+	return o.write(p)
+}
+
+// paint writes what draw returns, where a frame may be written. Draw is told
+// whether the terminal may show anything.
+func (o *output) paint(draw func(unknown bool) string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !o.ours {
+		return
+	}
+	text := draw(o.unknown)
+	o.unknown = false
+	if text != "" {
+		_, _ = o.write([]byte(text)) // an error has ended the console
+	}
+}
+
+func (o *output) write(p []byte) (int, error) {
 	n, err := o.to.Write(p)
 	if err != nil {
 		o.ended(err)
@@ -93,15 +133,17 @@ type fileOutput struct {
 func (f fileOutput) Write(p []byte) (int, error)       { return f.output.Write(p) }
 func (f fileOutput) WriteString(s string) (int, error) { return f.output.Write([]byte(s)) }
 
-func openOutput(given io.Writer, ended func(error)) io.Writer {
+// openOutput wraps what was given, else standard output. Bubbletea gets the
+// writer.
+func openOutput(given io.Writer, ended func(error)) (*output, io.Writer) {
 	if given == nil {
 		given = os.Stdout
 	}
 	out := &output{to: given, ended: ended}
 	if file, ok := given.(*os.File); ok {
-		return fileOutput{file, out}
+		return out, fileOutput{file, out}
 	}
-	return out
+	return out, out
 }
 
 // errNoKeyboard is what the console ends with at the end of its input.
