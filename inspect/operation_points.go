@@ -49,20 +49,19 @@ func refusedWithoutMarker(p PointSummary) bool {
 	return slices.ContainsFunc(p.Validation.Reasons, func(r Reason) bool { return r.Code == noMarkerCode })
 }
 
-// SetBy are the operations whose offset is the boundary in force on a
-// partition, in the order in which they were recorded; usually one.
-func SetBy(ops []Operation, partition int32) []Operation {
-	boundary, ok := Boundary(ops)[partition]
-	if !ok {
-		return nil
-	}
-	var out []Operation
-	for _, op := range ops {
-		if at, has := op.Offsets[partition]; has && at == boundary {
-			out = append(out, op)
+// SetBy are, by partition, the operations whose offset is the boundary in force
+// there, in the order in which they were recorded; usually one.
+func SetBy(ops []Operation) map[int32][]Operation {
+	ordered := slices.SortedStableFunc(slices.Values(ops), func(a, b Operation) int { return cmp.Compare(a.ControlOffset, b.ControlOffset) })
+	boundary := Boundary(ops)
+	out := make(map[int32][]Operation, len(boundary))
+	for _, op := range ordered {
+		for part, at := range op.Offsets {
+			if at == boundary[part] {
+				out[part] = append(out[part], op)
+			}
 		}
 	}
-	slices.SortStableFunc(out, func(a, b Operation) int { return cmp.Compare(a.ControlOffset, b.ControlOffset) })
 	return out
 }
 

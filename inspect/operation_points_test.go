@@ -43,7 +43,7 @@ func TestSetBy(t *testing.T) {
 	}
 	ids := func(p int32) string {
 		var all []string
-		for _, op := range inspect.SetBy(ops, p) {
+		for _, op := range inspect.SetBy(ops)[p] {
 			all = append(all, op.PlanID)
 		}
 		return strings.Join(all, " ")

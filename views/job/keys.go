@@ -94,6 +94,9 @@ func (s *Screen) choose() tui.Cmd {
 	} else {
 		s.chosen[uri] = true
 	}
+	if len(s.chosen) == 2 {
+		return tui.Say(theme.Plain, "two recovery points are chosen: = compares them")
+	}
 	return nil
 }
 

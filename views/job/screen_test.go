@@ -205,3 +205,127 @@ func TestEveryPartitionIsReached(t *testing.T) {
 		t.Errorf("%q is not under the last partition:\n%s", last, d.Frame())
 	}
 }
+
+// rows are the first words of the rows below a header, without the marks.
+func rows(frame, header string) []string {
+	var out []string
+	_, below, _ := strings.Cut(frame, header)
+	for _, line := range strings.Split(below, "\n")[1:] {
+		if strings.TrimSpace(line) == "" || strings.HasPrefix(line, " /") {
+			break
+		}
+		if strings.HasPrefix(line, "     ") { // what stands under the selected row
+			continue
+		}
+		out = append(out, strings.Fields(strings.TrimLeft(line, " ▸…◆"))[0])
+	}
+	return out
+}
+
+// Points are filtered by verdict, kind, choice and any part of their addresses,
+// partitions by what is said about them; what is about a point follows it.
+func TestFilters(t *testing.T) {
+	tests := map[string]struct {
+		keys   []string // before the filter
+		query  string
+		header string
+		want   string
+	}{
+		"accepted":        {nil, "accepted", "RECOVERY POINT", "chk-44 chk-43 chk-42"},
+		"not accepted":    {nil, "!accepted", "RECOVERY POINT", "savepoint-4f3c-a1 chk-12 savepoint-9c41-77"},
+		"rejected":        {nil, "rejected", "RECOVERY POINT", "savepoint-4f3c-a1 chk-12"},
+		"unknown":         {nil, "unknown", "RECOVERY POINT", "savepoint-9c41-77"},
+		"a kind":          {nil, "savepoint", "RECOVERY POINT", "savepoint-4f3c-a1 savepoint-9c41-77"},
+		"an address":      {nil, "checkpoints/4f3c/chk-4", "RECOVERY POINT", "chk-44 chk-43 chk-42"},
+		"chosen":          {[]string{"j", "space"}, "chosen", "RECOVERY POINT", "chk-43"},
+		"nothing":         {nil, "xyzzy", "RECOVERY POINT", ""},
+		"not trimmed":     {[]string{"tab"}, "not trimmed", "P  START", "0 1"},
+		"all but trimmed": {[]string{"tab"}, "!log start", "P  START", "0 1"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			d := tuitest.New(t, viewtest.Options(viewtest.Plain()), screen(viewtest.Incident(), viewtest.Job()), 120, 40)
+			d.Press(tt.keys...)
+			d.Press("/")
+			d.Type(tt.query)
+			d.Press("enter")
+			if got := strings.Join(rows(d.Frame(), tt.header), " "); got != tt.want {
+				t.Errorf("/%s shows %q, want %q:\n%s", tt.query, got, tt.want, d.Frame())
+			}
+		})
+	}
+}
+
+// A filter stays when the points are read again, and the partitions are about
+// the point that the filter left selected.
+func TestAFilterLeadsTheBars(t *testing.T) {
+	d := tuitest.New(t, viewtest.Options(viewtest.Plain()), screen(viewtest.Incident(), viewtest.Job()), 120, 40)
+	d.Press("/")
+	d.Type("rejected")
+	d.Press("enter", "j", "r")
+	for _, want := range []string{"▸ chk-12", "SPAN FROM chk-12", "/rejected  2 of 6 rows", "below ▲"} {
+		if !strings.Contains(d.Frame(), want) {
+			t.Errorf("%q is not on the screen:\n%s", want, d.Frame())
+		}
+	}
+	d.Press("esc")
+	if got := len(rows(d.Frame(), "RECOVERY POINT")); got != 6 {
+		t.Errorf("esc shows %d points:\n%s", got, d.Frame())
+	}
+}
+
+// What Flink does with the job, and what it restores by itself, stands beside
+// the points; what is not known is said.
+func TestTheRunningJobIsNeverSilent(t *testing.T) {
+	tests := map[string]struct {
+		source job.Source
+		job    inspect.Job
+		want   []string
+	}{
+		"nobody asked": {viewtest.Incident(), viewtest.Job(), []string{"live state: not connected"}},
+		"no answer":    {unanswered(), viewtest.LiveJob(), []string{"live state: could not be read", "the running job could not be read: http://jobmanager:8081"}},
+		"it restarts": {viewtest.Live(viewtest.Failing()), viewtest.LiveJob(), []string{
+			"live state: RESTARTING 4m   7+ restarts   restored from savepoint-4f3c-a1", "by itself Flink restores savepoint-4f3c-a1 (REJECTED)", "✖ job order-agent is RESTARTING",
+		}},
+		"it runs": {viewtest.Live(viewtest.Steady()), viewtest.LiveJob(), []string{
+			"live state: RUNNING 21m   1+ restart   restored from chk-42", "by itself Flink restores chk-44 (accepted)", "last failure 13:41Z …IllegalStateException: Recovery marker offset 100",
+		}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			d := tuitest.New(t, viewtest.Options(viewtest.Plain()), screen(tt.source, tt.job), 80, 24)
+			for _, want := range tt.want {
+				if !strings.Contains(d.Frame(), want) {
+					t.Errorf("%q is not on the screen:\n%s", want, d.Frame())
+				}
+			}
+		})
+	}
+}
+
+// Two points are compared: those chosen, or the one chosen and the selected one;
+// fewer or more say what to do.
+func TestCompareTakesTwo(t *testing.T) {
+	tests := map[string]struct {
+		keys []string
+		want string // the crumb, or a part of the sentence
+	}{
+		"none is chosen":             {nil, "choose two recovery points with space"},
+		"only the selected one":      {[]string{"space"}, "choose two recovery points with space"},
+		"one and the selected one":   {[]string{"space", "j"}, "chk-44 and chk-43"},
+		"two, the selection aside":   {[]string{"space", "j", "space", "j"}, "chk-44 and chk-43"},
+		"in the order of the list":   {[]string{"j", "j", "space", "k", "k", "space"}, "chk-44 and chk-42"},
+		"three":                      {[]string{"space", "j", "space", "j", "space"}, "3 points are chosen: unchoose all but two"},
+		"chosen, and chosen no more": {[]string{"space", "j", "space", "space", "k"}, "choose two recovery points with space"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			d := tuitest.New(t, viewtest.Options(viewtest.Plain()), screen(viewtest.Incident(), viewtest.Job()), 80, 24)
+			d.Press(tt.keys...)
+			d.Press("=")
+			if !strings.Contains(d.Frame(), tt.want) {
+				t.Errorf("%q is not on the screen:\n%s", tt.want, d.Frame())
+			}
+		})
+	}
+}

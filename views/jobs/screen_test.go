@@ -292,3 +292,29 @@ func TestAnyKeysAtAnySize(t *testing.T) {
 		}
 	})
 }
+
+// Jobs are filtered by what their state is, in words.
+func TestFilters(t *testing.T) {
+	source, all := profile()
+	source.Connect(all[1].Name, viewtest.Flink{State: viewtest.Failing()})
+	all[1].Flink = viewtest.LiveJob().Flink
+	tests := map[string][]string{
+		"failing": {"billing-agent"}, "rejected": {"order-agent", "refund-agent"}, "!accepted": {"refund-agent", "audit-agent"}, "audit": {"audit-agent"},
+		"REFUSED": {"refund-agent"}, "unread": {"audit-agent"},
+	}
+	for query, want := range tests {
+		d := tuitest.New(t, viewtest.Options(viewtest.Plain()), screen(viewtest.Plain(), source, all...), 200, 60)
+		d.Press("/")
+		d.Type(query)
+		d.Press("enter")
+		var got []string
+		for _, line := range strings.Split(d.Frame(), "\n")[3:] {
+			if name := strings.Fields(strings.TrimLeft(line, " ▸")); len(name) > 0 && !strings.HasPrefix(line, "     ") && strings.HasSuffix(name[0], "-agent") {
+				got = append(got, name[0])
+			}
+		}
+		if strings.Join(got, " ") != strings.Join(want, " ") {
+			t.Errorf("/%s shows %q, want %q:\n%s", query, got, want, d.Frame())
+		}
+	}
+}

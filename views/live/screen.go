@@ -277,7 +277,7 @@ func (s *Screen) open() tui.Cmd {
 func (s *Screen) copied() (what, text string) {
 	if s.panes.Focused() == onText {
 		if c := s.running.Live.RootCause; c != nil {
-			return "the root cause", phrase.Copied(strings.Trim(c.Type+": "+c.Message, ": "))
+			return "the root cause", phrase.Safe(strings.Trim(c.Type+": "+c.Message, ": "))
 		}
 		return "the root cause", ""
 	}

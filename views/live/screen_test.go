@@ -95,7 +95,7 @@ func TestNothingIsSilent(t *testing.T) {
 	}{
 		"nobody asked":     {viewtest.Incident(), viewtest.Job(), nil, []string{"live state: not connected", "--flink-rest"}},
 		"no answer":        {dark(), viewtest.LiveJob(), nil, []string{"live state: could not be read", "does not answer (30 s)", "check flink.rest", "nothing about whether the job runs"}},
-		"parts":            {partly(), viewtest.LiveJob(), nil, []string{"RESTARTING 4m, restarts not known, restored from: not known", "next by itself: not known", "the checkpoint history could not be read", "not read: exceptions, checkpoints, restarts"}},
+		"parts":            {partly(), viewtest.LiveJob(), nil, []string{"RESTARTING 4m, restarts not known, restored from: not known", "what Flink restores by itself is not known", "the checkpoint history could not be read", "not read: exceptions, checkpoints, restarts"}},
 		"parts, all of it": {partly(), viewtest.LiveJob(), []string{"tab"}, []string{"answered 403", "ask for the right", "newest failure", "could not be read", "is not known"}},
 		"no failure":       {fresh(), viewtest.LiveJob(), []string{"tab"}, []string{"no failure is on record", "WITHOUT STATE", "Not known: "}},
 	}

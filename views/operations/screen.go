@@ -42,6 +42,7 @@ type Screen struct {
 	boundary inspect.CleanupBoundary
 	ops      []inspect.Operation // the newest record first
 	parts    []int32             // of the boundary
+	setBy    map[int32][]inspect.Operation
 	err      error
 	answered bool
 	started  time.Time
@@ -103,6 +104,7 @@ func (s *Screen) Update(msg tui.Msg) tui.Cmd {
 		s.ops = slices.Clone(loaded.Value.Operations)
 		slices.SortStableFunc(s.ops, func(a, b inspect.Operation) int { return cmp.Compare(b.ControlOffset, a.ControlOffset) })
 		s.parts = loaded.Value.Offsets.Partitions()
+		s.setBy = inspect.SetBy(s.ops)
 		s.table.SetSource(operationRows{s})
 		s.bounds.SetSource(boundaryRows{s})
 	}

@@ -115,7 +115,7 @@ func (r boundaryRows) Row(i int) []vtable.Cell {
 		}
 	}
 	var by []string
-	for _, op := range inspect.SetBy(r.boundary.Operations, part) {
+	for _, op := range r.setBy[part] {
 		by = append(by, phrase.Short(op.PlanID))
 	}
 	return []vtable.Cell{

@@ -88,24 +88,24 @@ func NextRestore(next inspect.NextRestore, points []inspect.PointSummary) (strin
 			name = "checkpoint " + figures.Group(*next.ID)
 		}
 		if next.Path == nil {
-			return "next by itself: " + name, theme.Plain
+			return "by itself Flink restores " + name, theme.Plain
 		}
 		name = Last(*next.Path)
 		at, ok := inspect.PointAt(points, *next.Path)
 		if !ok {
-			return "next by itself: " + name + " (verdict not known)", theme.Warning
+			return "by itself Flink restores " + name + " (verdict not known)", theme.Warning
 		}
 		word, tone := Verdict(points[at].Verdict)
 		if tone == theme.OK {
 			tone = theme.Plain
 		}
-		return "next by itself: " + name + " (" + word + ")", tone
+		return "by itself Flink restores " + name + " (" + word + ")", tone
 	case inspect.SourceNoState:
-		return "next by itself: WITHOUT STATE", theme.Warning
+		return "by itself Flink starts it WITHOUT STATE", theme.Warning
 	case inspect.SourceNone:
 		return "not restarted by Flink itself", theme.Warning
 	default:
-		return "next by itself: not known", theme.Warning
+		return "what Flink restores by itself is not known", theme.Warning
 	}
 }
 

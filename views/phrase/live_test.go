@@ -73,13 +73,13 @@ func TestNextRestoreNamesTheVerdict(t *testing.T) {
 		want   string
 		tone   theme.Tone
 	}{
-		"a point that is rejected":   {inspect.NextRestore{Source: inspect.SourcePoint, ID: &id, Path: &path}, points, "next by itself: chk-44 (REJECTED)", theme.Error},
-		"a point that nobody found":  {inspect.NextRestore{Source: inspect.SourcePoint, ID: &id, Path: &path}, nil, "next by itself: chk-44 (verdict not known)", theme.Warning},
-		"a point that has no path":   {inspect.NextRestore{Source: inspect.SourcePoint, ID: &id}, points, "next by itself: checkpoint 44", theme.Plain},
-		"no state":                   {inspect.NextRestore{Source: inspect.SourceNoState}, points, "next by itself: WITHOUT STATE", theme.Warning},
+		"a point that is rejected":   {inspect.NextRestore{Source: inspect.SourcePoint, ID: &id, Path: &path}, points, "by itself Flink restores chk-44 (REJECTED)", theme.Error},
+		"a point that nobody found":  {inspect.NextRestore{Source: inspect.SourcePoint, ID: &id, Path: &path}, nil, "by itself Flink restores chk-44 (verdict not known)", theme.Warning},
+		"a point that has no path":   {inspect.NextRestore{Source: inspect.SourcePoint, ID: &id}, points, "by itself Flink restores checkpoint 44", theme.Plain},
+		"no state":                   {inspect.NextRestore{Source: inspect.SourceNoState}, points, "by itself Flink starts it WITHOUT STATE", theme.Warning},
 		"it is over":                 {inspect.NextRestore{Source: inspect.SourceNone}, points, "not restarted by Flink itself", theme.Warning},
-		"nothing can be said":        {inspect.NextRestore{Source: inspect.SourceUnknown}, points, "next by itself: not known", theme.Warning},
-		"a source that is not known": {inspect.NextRestore{}, points, "next by itself: not known", theme.Warning},
+		"nothing can be said":        {inspect.NextRestore{Source: inspect.SourceUnknown}, points, "what Flink restores by itself is not known", theme.Warning},
+		"a source that is not known": {inspect.NextRestore{}, points, "what Flink restores by itself is not known", theme.Warning},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

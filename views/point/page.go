@@ -11,62 +11,38 @@ import (
 	"github.com/recoverctl/recoverctl/views/sheet"
 )
 
-const indent = "   "
+const indent = sheet.Indent
 
 // page is the whole screen for a width: what is wrong first, then what the
 // point is, then its parts.
 func (s *Screen) page(width int) []string {
-	p := &page{Screen: s, width: width}
+	p := &page{Screen: s, Page: &sheet.Page{Theme: s.options.Theme, Width: width}}
 	switch {
 	case !s.answer:
-		p.hang(" ", theme.Plain, "reading "+s.name)
-		p.hang(indent, theme.Muted, phrase.Safe(s.options.Point))
-		return p.lines
+		p.Hang(" ", theme.Plain, "reading "+s.name)
+		p.Hang(indent, theme.Muted, phrase.Safe(s.options.Point))
+		return p.Lines
 	case s.readAt.IsZero():
-		p.sign(theme.Error, s.name+" could not be read")
-		p.faults()
-		p.hang(indent, theme.Muted, phrase.Safe(s.options.Point))
-		return p.lines
+		p.Sign(theme.Error, s.name+" could not be read")
+		p.Faults(theme.Error, "", p.err)
+		p.Hang(indent, theme.Muted, phrase.Safe(s.options.Point))
+		return p.Lines
 	}
 	p.verdict()
-	p.faults()
+	p.Faults(theme.Error, "", p.err)
 	p.checks()
 	p.facts()
 	p.operators()
 	p.replay()
 	p.markers()
 	p.files()
-	return p.lines
+	return p.Lines
 }
 
-// page collects lines for a width.
+// page is the sheet's text as it grows.
 type page struct {
 	*Screen
-	width int
-	lines []string
-}
-
-func (p *page) hang(lead string, tone theme.Tone, text string) {
-	for _, line := range phrase.Hang(lead, text, p.width-1) {
-		p.lines = append(p.lines, p.options.Theme.Paint(tone, line))
-	}
-}
-
-func (p *page) sign(tone theme.Tone, text string) {
-	sign := p.options.Theme.Sign(tone)
-	if sign == "" {
-		sign = " "
-	}
-	p.hang(" "+sign+" ", tone, text)
-}
-
-func (p *page) title(text string) {
-	p.lines = append(p.lines, "")
-	p.hang(" ", theme.Title, text)
-}
-
-func (p *page) table(columns []sheet.Column, rows [][]sheet.Cell) {
-	p.lines = append(p.lines, sheet.Table(p.options.Theme, p.width-1, columns, rows)...)
+	*sheet.Page
 }
 
 // summary is the point in the overview that it was chosen from; nil where it
@@ -81,7 +57,7 @@ func (s *Screen) summary() *inspect.PointSummary {
 func (p *page) verdict() {
 	summary := p.summary()
 	if summary == nil {
-		p.sign(theme.Warning, "its verdict is not known: it is not among the job's points; v asks the cluster")
+		p.Sign(theme.Warning, "its verdict is not known: it is not among the job's points; v asks the cluster")
 	} else {
 		word, tone := phrase.Verdict(summary.Verdict)
 		switch {
@@ -96,29 +72,20 @@ func (p *page) verdict() {
 		default:
 			word += ": not every rule could be asked; v shows which"
 		}
-		p.sign(tone, word)
+		p.Sign(tone, word)
 	}
-	p.hang(indent, theme.Muted, phrase.Safe(p.options.Point))
-}
-
-func (p *page) faults() {
-	for _, f := range phrase.Faults(p.err) {
-		p.sign(theme.Error, phrase.Safe(f.Error()))
-		if f.Hint != "" {
-			p.hang(indent+indent, theme.Plain, phrase.Safe(f.Hint))
-		}
-	}
+	p.Hang(indent, theme.Muted, phrase.Safe(p.options.Point))
 }
 
 func (p *page) checks() {
 	for _, c := range p.point.Checks {
-		p.sign(phrase.Tone(c.Severity), phrase.Safe(c.ID)+"  "+phrase.Safe(c.Message))
+		p.Sign(phrase.Tone(c.Severity), phrase.Safe(c.ID)+"  "+phrase.Safe(c.Message))
 		if c.Hint != "" {
-			p.hang(indent+indent, theme.Plain, phrase.Safe(c.Hint))
+			p.Hang(indent+indent, theme.Plain, phrase.Safe(c.Hint))
 		}
 	}
 	if len(p.point.Checks) == 0 && p.err == nil {
-		p.sign(theme.OK, "no check failed (metadata, operators, markers, files)")
+		p.Sign(theme.OK, "no check failed (metadata, operators, markers, files)")
 	}
 }
 
@@ -141,14 +108,14 @@ func (p *page) facts() {
 	if point.MetadataVersion > 0 {
 		version = fmt.Sprintf("metadata version %d", point.MetadataVersion)
 	}
-	p.hang(indent, theme.Plain, strings.Join([]string{kind, id, version}, ", "))
-	p.hang(indent, theme.Plain, taken)
+	p.Hang(indent, theme.Plain, strings.Join([]string{kind, id, version}, ", "))
+	p.Hang(indent, theme.Plain, taken)
 }
 
 func (p *page) operators() {
-	p.title("Operators")
+	p.Title("Operators")
 	if len(p.point.Operators) == 0 {
-		p.hang(indent, theme.Plain, "none known")
+		p.Hang(indent, theme.Plain, "none known")
 		return
 	}
 	rows := make([][]sheet.Cell, 0, len(p.point.Operators))
@@ -170,16 +137,16 @@ func (p *page) operators() {
 			{Text: strings.TrimSuffix(strings.Join(what, " "), ";")},
 		})
 	}
-	p.table([]sheet.Column{{Title: "OPERATOR"}, {Title: "SUBTASKS", Right: true}, {Title: "MAX", Right: true}, {Title: "NAME AND STATES"}}, rows)
+	p.Table([]sheet.Column{{Title: "OPERATOR"}, {Title: "SUBTASKS", Right: true}, {Title: "MAX", Right: true}, {Title: "NAME AND STATES"}}, rows)
 }
 
 // replay is the merged marker with what a restore would read again, for every
 // partition.
 func (p *page) replay() {
 	merged := p.point.Merged
-	p.title("Merged marker: " + mergedWords(merged))
+	p.Title("Merged marker: " + mergedWords(merged))
 	if merged.Problem != nil {
-		p.sign(theme.Error, phrase.Safe(merged.Problem.Message))
+		p.Sign(theme.Error, phrase.Safe(merged.Problem.Message))
 	}
 	if len(merged.Offsets) == 0 {
 		return
@@ -204,14 +171,14 @@ func (p *page) replay() {
 	}
 	switch {
 	case len(window) == 0:
-		p.hang(indent, theme.Warning, "no replay window is known: "+none+" below; v shows why")
+		p.Hang(indent, theme.Warning, "no replay window is known: "+none+" below; v shows why")
 	case summary.Verdict != inspect.Accepted:
-		p.hang(indent, theme.Warning, fmt.Sprintf("%s: no restore replays this. Of %s the records from the marker on are in the log; v shows why",
+		p.Hang(indent, theme.Warning, fmt.Sprintf("%s: no restore replays this. Of %s the records from the marker on are in the log; v shows why",
 			summary.Verdict, phrase.Count(len(window), "partition", "partitions")))
 	default:
-		p.hang(indent, theme.Plain, "replay window: a span of "+figures.Group(total)+" offsets, log ends as of the overview")
+		p.Hang(indent, theme.Plain, "replay window: a span of "+figures.Group(total)+" offsets, log ends as of the overview")
 	}
-	p.table([]sheet.Column{{Title: "PARTITION", Right: true}, {Title: "READS FROM", Right: true}, {Title: "LOG END", Right: true}, {Title: "SPAN TO END", Right: true}}, rows)
+	p.Table([]sheet.Column{{Title: "PARTITION", Right: true}, {Title: "READS FROM", Right: true}, {Title: "LOG END", Right: true}, {Title: "SPAN TO END", Right: true}}, rows)
 }
 
 func mergedWords(m inspect.Merged) string {
@@ -233,18 +200,18 @@ func mergedWords(m inspect.Merged) string {
 
 // markers are those of every subtask, whole.
 func (p *page) markers() {
-	p.title("Markers by subtask: " + phrase.Count(len(p.point.Markers), "marker", "markers"))
+	p.Title("Markers by subtask: " + phrase.Count(len(p.point.Markers), "marker", "markers"))
 	for _, m := range p.point.Markers {
 		lead := fmt.Sprintf("%ssubtask %d of %s, %s", indent, m.Subtask, phrase.Safe(short(m.OperatorID)), phrase.Safe(string(m.Kind)))
 		switch {
 		case m.Problem != nil:
-			p.hang(lead+": ", theme.Error, phrase.Safe(m.Problem.Message))
+			p.Hang(lead+": ", theme.Error, phrase.Safe(m.Problem.Message))
 			continue
 		case m.Kind == inspect.MarkerOther:
-			p.hang(lead+": ", theme.Plain, "an object of class "+phrase.Safe(m.Class))
+			p.Hang(lead+": ", theme.Plain, "an object of class "+phrase.Safe(m.Class))
 			continue
 		}
-		p.hang(lead, theme.Plain, "")
+		p.Hang(lead, theme.Plain, "")
 		offsets := make([]string, 0, len(m.Offsets))
 		for _, part := range m.Offsets.Partitions() {
 			offsets = append(offsets, fmt.Sprintf("%d:%s", part, figures.Group(m.Offsets[part])))
@@ -252,7 +219,7 @@ func (p *page) markers() {
 		if len(offsets) == 0 {
 			offsets = []string{"no offsets"}
 		}
-		p.hang(indent+"  ", theme.Plain, strings.Join(offsets, "  "))
+		p.Hang(indent+"  ", theme.Plain, strings.Join(offsets, "  "))
 	}
 }
 
@@ -265,14 +232,14 @@ func short(id string) string {
 
 func (p *page) files() {
 	files := p.point.Files
-	p.title(fmt.Sprintf("Referenced files: %s, %s", figures.Group(int64(files.Referenced)), figures.Bytes(files.Bytes)))
+	p.Title(fmt.Sprintf("Referenced files: %s, %s", figures.Group(int64(files.Referenced)), figures.Bytes(files.Bytes)))
 	if len(files.Missing) == 0 && len(files.Unchecked) == 0 && files.Referenced > 0 {
-		p.hang(indent, theme.Plain, "all present, of the size that the metadata states")
+		p.Hang(indent, theme.Plain, "all present, of the size that the metadata states")
 	}
 	for _, uri := range files.Missing {
-		p.sign(theme.Error, "missing: "+phrase.Safe(uri))
+		p.Sign(theme.Error, "missing: "+phrase.Safe(uri))
 	}
 	for _, uri := range files.Unchecked {
-		p.sign(theme.Warning, "not reachable from here: "+phrase.Safe(uri))
+		p.Sign(theme.Warning, "not reachable from here: "+phrase.Safe(uri))
 	}
 }

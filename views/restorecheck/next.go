@@ -20,14 +20,14 @@ func (p *page) nearest(v inspect.RestoreValidation) {
 func (p *page) nearby(lead string, n *inspect.Nearby) {
 	reading := p.reader.Reading
 	if n == nil {
-		p.hang(indent+lead, theme.Plain, fmt.Sprintf("none known (%s, %s)", reading.Searched(), phrase.Clock(reading.At, reading.At)))
+		p.Hang(indent+lead, theme.Plain, fmt.Sprintf("none known (%s, %s)", reading.Searched(), phrase.Clock(reading.At, reading.At)))
 		return
 	}
 	calls := "calls " + phrase.NotScanned
 	if at, ok := reading.Find(n.URI); ok && reading.Overview.Points[at].RunsAgain != nil {
 		calls = figures.Group(*reading.Overview.Points[at].RunsAgain) + " calls run again"
 	}
-	p.hang(indent+lead, theme.Plain, fmt.Sprintf("%s  %s  span %s  %s", p.name(n.URI), phrase.Age(n.Taken, reading.At), figures.Group(n.Span), calls))
+	p.Hang(indent+lead, theme.Plain, fmt.Sprintf("%s  %s  span %s  %s", p.name(n.URI), phrase.Age(n.Taken, reading.At), figures.Group(n.Span), calls))
 }
 
 // next is the command that restores, from this point if it is accepted, else
@@ -41,7 +41,7 @@ func (p *page) next(point inspect.PointSummary) {
 		case v.Older != nil:
 			uri = v.Older.URI
 		default:
-			p.sign(theme.Warning, "No accepted point is known. "+p.elsewhere()+"; do not start the job without state before you know which calls run again.")
+			p.Sign(theme.Warning, "No accepted point is known. "+p.elsewhere()+"; do not start the job without state before you know which calls run again.")
 			return
 		}
 	}
@@ -49,7 +49,7 @@ func (p *page) next(point inspect.PointSummary) {
 	if live := p.reader.Reading.Overview.Live; live != nil && live.JobID != "" {
 		running += fmt.Sprintf(" (job %s, %s)", phrase.Safe(live.JobID), phrase.Safe(live.State))
 	}
-	p.hang(indent, theme.Title, fmt.Sprintf("To restore from %s: stop %s, then", p.name(uri), running))
+	p.Hang(indent, theme.Title, fmt.Sprintf("To restore from %s: stop %s, then", p.name(uri), running))
 	if at, ok := p.reader.Reading.Find(uri); ok && uri != point.URI {
 		if v := p.reader.Reading.Overview.Points[at].Validation; len(v.Runtime) == 1 {
 			p.otherwise(v)
@@ -57,11 +57,11 @@ func (p *page) next(point inspect.PointSummary) {
 	}
 	argument, ok := shellWord(uri)
 	if !ok {
-		p.sign(theme.Warning, "Its URI holds characters that can't be shown as they are, so no command is offered: recoverctl inspect points -o json prints it exactly.")
+		p.Sign(theme.Warning, "Its URI holds characters that can't be shown as they are, so no command is offered: recoverctl inspect points -o json prints it exactly.")
 		return
 	}
 	p.command = "flink run -s " + argument
-	p.hang(indent+"  ", theme.Plain, p.command+" [options] JAR")
+	p.Hang(indent+"  ", theme.Plain, p.command+" [options] JAR")
 }
 
 // elsewhere is where an accepted point may come from.

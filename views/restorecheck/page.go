@@ -11,31 +11,31 @@ import (
 	"github.com/recoverctl/recoverctl/views/sheet"
 )
 
-const indent = "   "
+const indent = sheet.Indent
 
 // page is everything the screen says, in the order in which it is asked: the
 // verdict, the rules that refuse, whether the records still exist, the other
 // rules, what was assumed, what the job's release does; and, apart, what to do
 // next.
 func (s *Screen) page(width int, all bool) (lines []string, next *page) {
-	next = &page{Screen: s, width: width}
-	p := &page{Screen: s, width: width}
+	next = s.newPage(width)
+	p := s.newPage(width)
 	reading := s.reader.Reading
 	at, found := reading.Find(s.uri)
 	switch {
 	case s.reader.Busy() && !reading.Known():
-		p.say("reading " + s.name(s.uri) + ": its verdict is not known yet")
-		return p.lines, next
+		p.Hang(" ", theme.Plain, "reading "+s.name(s.uri)+": its verdict is not known yet")
+		return p.Lines, next
 	case !reading.Known():
-		p.sign(theme.Error, "the restore check could not be made")
+		p.Sign(theme.Error, "the restore check could not be made")
 		p.faults()
-		return p.lines, next
+		return p.Lines, next
 	case !found:
-		p.sign(theme.Warning, s.name(s.uri)+" is not among the recovery points that were found ("+reading.Searched()+")")
-		p.hang(indent, theme.Plain, phrase.Safe(s.uri))
-		p.hang(indent, theme.Plain, "It was deleted, or its place could not be listed. n goes to the next recovery point, r reads again.")
+		p.Sign(theme.Warning, s.name(s.uri)+" is not among the recovery points that were found ("+reading.Searched()+")")
+		p.Hang(indent, theme.Plain, phrase.Safe(s.uri))
+		p.Hang(indent, theme.Plain, "It was deleted, or its place could not be listed. n goes to the next recovery point, r reads again.")
 		p.faults()
-		return p.lines, next
+		return p.Lines, next
 	}
 	point := reading.Overview.Points[at]
 	v := point.Validation
@@ -45,50 +45,37 @@ func (s *Screen) page(width int, all bool) (lines []string, next *page) {
 	p.verdict(point)
 	p.otherwise(v)
 	if p.refusing(v.Rules) && len(v.Notes) > 0 {
-		p.blank()
+		p.Blank()
 	}
 	for _, note := range v.Notes {
-		p.hang(indent, theme.Plain, phrase.Safe(note))
+		p.Hang(indent, theme.Plain, phrase.Safe(note))
 	}
 	p.others(v.Rules, all)
-	p.blank()
+	p.Blank()
 	if len(v.Assumed) > 0 {
-		p.hang(indent+"Assumed from the profile: ", theme.Muted, phrase.Safe(strings.Join(v.Assumed, ", ")))
+		p.Hang(indent+"Assumed from the profile: ", theme.Muted, phrase.Safe(strings.Join(v.Assumed, ", ")))
 	}
 	p.releases(v)
 	p.calls(v.Calls)
 	if !reading.Failed && reading.Err != nil {
-		p.blank()
-		p.say("Not everything could be read:")
+		p.Blank()
+		p.Hang(" ", theme.Plain, "Not everything could be read:")
 		p.faults()
 	}
 	next.nearest(v)
 	next.next(point)
-	return p.lines, next
+	return p.Lines, next
 }
 
-// page collects lines for a width.
+// page is the text of the screen, or a part of it, as it grows.
 type page struct {
 	*Screen
-	width   int
-	lines   []string
+	*sheet.Page
 	command string // that restores; "" where none is offered
 }
 
-func (p *page) blank() { p.lines = append(p.lines, "") }
-
-func (p *page) say(text string) { p.hang(" ", theme.Plain, text) }
-
-// hang adds text behind a lead, wrapped under itself.
-func (p *page) hang(lead string, tone theme.Tone, text string) {
-	for _, line := range phrase.Hang(lead, text, p.width-1) {
-		p.lines = append(p.lines, p.theme.Paint(tone, line))
-	}
-}
-
-// sign adds a sentence that begins with the sign of its tone.
-func (p *page) sign(tone theme.Tone, text string) {
-	p.hang(" "+p.theme.Sign(tone)+" ", tone, text)
+func (s *Screen) newPage(width int) *page {
+	return &page{Screen: s, Page: &sheet.Page{Theme: s.theme, Width: width}}
 }
 
 // verdict is the headline: one word, the rule's sentence with both numbers, and
@@ -98,22 +85,22 @@ func (p *page) verdict(point inspect.PointSummary) {
 	reading := p.reader.Reading
 	switch v.Verdict {
 	case inspect.Accepted:
-		p.sign(theme.OK, "accepted: "+replays(point)+".")
+		p.Sign(theme.OK, "accepted: "+replays(point)+".")
 	case inspect.Rejected:
 		sentence := "a rule refuses it"
 		if len(v.Reasons) > 0 {
 			sentence = phrase.Safe(v.Reasons[0].Message)
 		}
-		p.sign(theme.Error, "REJECTED: "+strings.TrimSuffix(sentence, ".")+".")
+		p.Sign(theme.Error, "REJECTED: "+strings.TrimSuffix(sentence, ".")+".")
 	default:
-		p.sign(theme.Warning, "unknown: no rule refuses this restore, and not every rule could be asked.")
+		p.Sign(theme.Warning, "unknown: no rule refuses this restore, and not every rule could be asked.")
 	}
 	switch n := len(v.Unchecked); {
 	case n == 0 || v.Verdict == inspect.Rejected:
 	case n <= 3:
-		p.hang(indent, theme.Plain, "Not checked: "+phrase.Safe(strings.Join(v.Unchecked, ", "))+".")
+		p.Hang(indent, theme.Plain, "Not checked: "+phrase.Safe(strings.Join(v.Unchecked, ", "))+".")
 	default:
-		p.hang(indent, theme.Plain, fmt.Sprintf("Not checked: %d rules, below.", n))
+		p.Hang(indent, theme.Plain, fmt.Sprintf("Not checked: %d rules, below.", n))
 	}
 	facts := phrase.Age(point.Taken, reading.At) + " old"
 	if point.Taken.Time == nil {
@@ -127,7 +114,7 @@ func (p *page) verdict(point inspect.PointSummary) {
 			facts += ", what Flink restores by itself"
 		}
 	}
-	p.hang(indent, theme.Muted, phrase.Safe(point.URI)+"  ("+facts+")")
+	p.Hang(indent, theme.Muted, phrase.Safe(point.URI)+"  ("+facts+")")
 }
 
 func replays(point inspect.PointSummary) string {
@@ -145,12 +132,7 @@ func (p *page) faults() {
 	if reading.Failed {
 		lead = "reading again failed, what is shown is older: "
 	}
-	for _, f := range phrase.Faults(reading.Err) {
-		p.sign(theme.Warning, lead+phrase.Safe(f.Error()))
-		if f.Hint != "" {
-			p.hang(indent+indent, theme.Plain, phrase.Safe(f.Hint))
-		}
-	}
+	p.Faults(theme.Warning, lead, reading.Err)
 }
 
 var ruleColumns = []sheet.Column{{Title: "RULE"}, {Title: "RESULT"}, {Title: "EVIDENCE"}}
@@ -170,8 +152,8 @@ func (p *page) refusing(rules []inspect.Rule) bool {
 	if len(rows) == 0 {
 		return false
 	}
-	p.blank()
-	p.lines = append(p.lines, sheet.Table(p.theme, p.width-1, ruleColumns, rows)...)
+	p.Blank()
+	p.Table(ruleColumns, rows)
 	return true
 }
 
@@ -220,8 +202,8 @@ func (p *page) others(rules []inspect.Rule, all bool) {
 	if len(rows) == 0 {
 		return
 	}
-	p.blank()
-	p.lines = append(p.lines, sheet.Table(p.theme, p.width-1, ruleColumns, rows)...)
+	p.Blank()
+	p.Table(ruleColumns, rows)
 }
 
 func result(r inspect.RuleResult) (string, theme.Tone) {
@@ -241,9 +223,9 @@ func result(r inspect.RuleResult) (string, theme.Tone) {
 
 func (p *page) calls(counts *inspect.CallCounts) {
 	if counts == nil {
-		p.hang(indent+"Durable calls: ", theme.Muted, phrase.NotScanned)
+		p.Hang(indent+"Durable calls: ", theme.Muted, phrase.NotScanned)
 		return
 	}
-	p.hang(indent+"Durable calls: ", theme.Plain, fmt.Sprintf("%s run again, %s go to the reconciler, %s unknown, %s reused",
+	p.Hang(indent+"Durable calls: ", theme.Plain, fmt.Sprintf("%s run again, %s go to the reconciler, %s unknown, %s reused",
 		figures.Group(counts.RunsAgain), figures.Group(counts.Reconciler), figures.Group(counts.Unknown), figures.Group(counts.Reused)))
 }

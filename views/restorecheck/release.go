@@ -12,7 +12,7 @@ import (
 // something else: the verdict alone would mislead.
 func (p *page) otherwise(v inspect.RestoreValidation) {
 	if len(v.Runtime) == 1 && !phrase.Agrees(v.Verdict, v.Runtime[0]) {
-		p.sign(theme.Warning, own(v, v.Runtime[0]))
+		p.Sign(theme.Warning, own(v, v.Runtime[0]))
 		return
 	}
 	var others []string
@@ -22,7 +22,7 @@ func (p *page) otherwise(v inspect.RestoreValidation) {
 		}
 	}
 	if len(others) > 0 {
-		p.sign(theme.Warning, "The job's release is not known. "+strings.Join(others, ", ")+" would do otherwise, as below.")
+		p.Sign(theme.Warning, "The job's release is not known. "+strings.Join(others, ", ")+" would do otherwise, as below.")
 	}
 }
 
@@ -30,12 +30,12 @@ func (p *page) otherwise(v inspect.RestoreValidation) {
 func (p *page) releases(v inspect.RestoreValidation) {
 	if len(v.Runtime) == 1 {
 		if phrase.Agrees(v.Verdict, v.Runtime[0]) {
-			p.hang(indent, theme.Plain, own(v, v.Runtime[0]))
+			p.Hang(indent, theme.Plain, own(v, v.Runtime[0]))
 		}
 		return
 	}
 	for _, r := range v.Runtime {
-		p.hang(indent+"Release "+phrase.Safe(string(r.Release))+" ", theme.Plain, phrase.Does(r)+": "+phrase.Safe(r.Message)+".")
+		p.Hang(indent+"Release "+phrase.Safe(string(r.Release))+" ", theme.Plain, phrase.Does(r)+": "+phrase.Safe(r.Message)+".")
 	}
 }
 

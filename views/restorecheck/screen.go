@@ -98,7 +98,7 @@ const leastSheet = 8
 func (s *Screen) lay() {
 	lines, after := s.page(s.size.Width, true)
 	s.command = after.command
-	next := after.lines
+	next := after.Lines
 	if len(next) > 0 {
 		next = append([]string{""}, next...)
 	}

@@ -233,3 +233,43 @@ func TestCopy(t *testing.T) {
 		t.Errorf("there is no command, and the clipboard got %q", d.Clipboard())
 	}
 }
+
+// At 80 by 24 every rule that refuses is seen without scrolling, with its first
+// numbers, before anything else that is said about rules.
+func TestRefusingRulesAreSeenAtOnce(t *testing.T) {
+	for _, uri := range []string{savepoint, chk12} {
+		source, job := viewtest.Live(viewtest.Failing()), viewtest.LiveJob()
+		o, _ := source.Overview(context.Background(), job) // the place that can't be read is part of the situation
+		d := tuitest.New(t, viewtest.Options(viewtest.Plain()), opened(t, source, job, uri), 80, 24)
+		refusing := 0
+		for _, p := range o.Points {
+			for _, rule := range p.Validation.Rules {
+				if p.URI != uri || rule.Result != inspect.Failed && rule.Result != inspect.WouldFail {
+					continue
+				}
+				refusing++
+				if !strings.Contains(d.Frame(), rule.Title) {
+					t.Errorf("%q is not on the first screen of %s:\n%s", rule.Title, uri, d.Frame())
+				}
+			}
+		}
+		if refusing == 0 {
+			t.Errorf("no rule refuses %s", uri)
+		}
+		if failed, rest := strings.Index(d.Frame(), "FAILED"), strings.Index(d.Frame(), "passed"); rest >= 0 && rest < failed {
+			t.Errorf("rules that passed come first:\n%s", d.Frame())
+		}
+	}
+}
+
+// A point that Flink would take by itself says so: a restart does not ask.
+func TestSaysWhatFlinkTakesByItself(t *testing.T) {
+	const itself = "what Flink restores by itself"
+	source, job := viewtest.Live(viewtest.Failing()), viewtest.LiveJob()
+	for uri, want := range map[string]bool{savepoint: true, chk44: false} {
+		d := tuitest.New(t, viewtest.Options(viewtest.Plain()), opened(t, source, job, uri), 80, 24)
+		if strings.Contains(d.Frame(), itself) != want {
+			t.Errorf("%s: %q is %v on the screen, want %v:\n%s", uri, itself, !want, want, d.Frame())
+		}
+	}
+}
