@@ -6,6 +6,10 @@
 // an operator would see. Golden compares a frame with a file under testdata and
 // rewrites the file with -update, the one flag for all golden frames.
 //
+// Press and Type are a person's pace: one second passes between keys, by a clock
+// that is not shown. Together, Burst, Hold and Paste are all that is not a
+// person's. Storm is ten thousand keys of every kind on any screen.
+//
 // Each frame is checked for what holds everywhere: the right number of lines,
 // none too wide, a View that draws the same twice, no key with two meanings.
 //

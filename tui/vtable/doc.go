@@ -8,6 +8,12 @@
 // value in the window. A column that has no room is left out whole, and the
 // header says so. Text cells are cut at the end, with the sign for it.
 //
+// The key "/" filters: rows with a text in a cell, or a word of their state (see
+// Worder); "!" before it for the others. The filter looks around the selected row
+// first and goes on in steps of milliseconds, so that no key waits for it; the
+// last line says how many rows it hides. The selection keeps its row and its
+// line.
+//
 // The table does no I/O and View changes nothing. It doesn't say why there are
 // no rows: "reading" and "none" are the screen's words.
 package vtable
