@@ -29,6 +29,8 @@ type Command struct {
 	Disabled func() string
 	// Run does it; args is what followed the name, without spaces around it.
 	Run func(args string) Cmd
+
+	typed bool // its name must be typed letter by letter, though it is not Dangerous
 }
 
 // Commander is a screen with commands for the palette.
@@ -69,7 +71,7 @@ var commonCommands = []Command{
 	{Name: "cancel", Help: "cancel the running job"},
 	{Name: "help", Help: "keys and signs"},
 	{Name: "messages", Help: "what was said before"},
-	{Name: "operate", Help: "allow changes for a while"},
+	{Name: "operate", Help: "allow changes for a while", typed: true},
 	{Name: "quit", Help: "leave the console"},
 	{Name: "readonly", Help: "allow no changes any more"},
 	{Name: "reload", Help: "read again"},
@@ -99,7 +101,7 @@ func (s *Shell) commands() []entry {
 		}
 		all = append(all, entry{
 			name: k.Help, help: "", key: label(k.Keys[0], s.opts.Theme), off: k.off(s.header.Locked),
-			dangerous: k.Dangerous, run: func(string) Cmd { return k.Run() },
+			dangerous: k.Dangerous, typed: k.Dangerous, run: func(string) Cmd { return k.Run() },
 		})
 	}
 	var named []Command
@@ -110,7 +112,7 @@ func (s *Shell) commands() []entry {
 	for _, c := range named {
 		all = append(all, entry{
 			name: c.Name, args: c.Args, choices: c.Choices, help: c.Help, off: c.off(s.header.Locked),
-			dangerous: c.Dangerous, command: true, run: c.Run,
+			dangerous: c.Dangerous, typed: c.Dangerous || c.typed, command: true, run: c.Run,
 		})
 	}
 	return all
@@ -122,6 +124,7 @@ type entry struct {
 	choices               []string
 	off                   string
 	dangerous             bool
+	typed                 bool // letter by letter
 	command               bool // its name is typed; else it is the help of a key
 	run                   func(args string) Cmd
 }
@@ -208,7 +211,7 @@ func (p *palette) enter(press Press) (Cmd, bool) {
 		return Say(theme.Warning, e.name+" is off: "+e.off), false
 	case e.dangerous && press.Locked != "": // since the palette was opened
 		return Say(theme.Warning, e.name+" is off: "+press.Locked), false
-	case e.dangerous && p.arrived:
+	case e.typed && p.arrived:
 		p.field.Clear()
 		p.arrived = false
 		p.search()

@@ -188,29 +188,33 @@ func TestArming(t *testing.T) {
 		ran := new([]string)
 		return tuitest.New(t, opts, withCommands(ran), 100, 24), ran
 	}
-	access1 := func(d *tuitest.Driver) string { return strings.SplitN(d.Frame(), "\n", 2)[0] }
+	headerLine := func(d *tuitest.Driver) string { return strings.SplitN(d.Frame(), "\n", 2)[0] }
 	d, ran := armed(access.Operate)
-	if got := access1(d); !strings.HasPrefix(got, " orders PRODUCTION  read-only ") {
+	if got := headerLine(d); !strings.HasPrefix(got, " orders PRODUCTION  read-only ") {
 		t.Errorf("it starts as %q", got)
 	}
 	d.Press("p")
 	says(t, d, "p make oldest restorable… is off: the console is read-only until :operate arms it for 30 minutes")
+	d.Burst(":operate")
+	d.Press("enter")
+	says(t, d, "operate must be typed letter by letter")
+	d.Press("esc")
 	command(d, "operate")
-	if got := access1(d); !strings.HasPrefix(got, " orders PRODUCTION  operate 30m ") {
+	if got := headerLine(d); !strings.HasPrefix(got, " orders PRODUCTION  operate 30m ") {
 		t.Errorf("armed it is %q", got)
 	}
 	says(t, d, "! changes are possible for 30 minutes; :readonly ends that")
 	d.Press("p")
 	d.Advance(time.Minute)
-	if got := access1(d); !strings.HasPrefix(got, " orders PRODUCTION  operate 29m ") {
+	if got := headerLine(d); !strings.HasPrefix(got, " orders PRODUCTION  operate 29m ") {
 		t.Errorf("a minute later it is %q", got)
 	}
 	d.Advance(28*time.Minute + 30*time.Second)
-	if got := access1(d); !strings.HasPrefix(got, " orders PRODUCTION  operate <1m ") {
+	if got := headerLine(d); !strings.HasPrefix(got, " orders PRODUCTION  operate <1m ") {
 		t.Errorf("in the last minute it is %q", got)
 	}
 	d.Advance(40 * time.Second)
-	if got := access1(d); !strings.HasPrefix(got, " orders PRODUCTION  read-only ") {
+	if got := headerLine(d); !strings.HasPrefix(got, " orders PRODUCTION  read-only ") {
 		t.Errorf("at the end it is %q", got)
 	}
 	d.Press("p")

@@ -221,6 +221,24 @@ type failing struct{ err error }
 
 func (f failing) Write([]byte) (int, error) { return 0, f.err }
 
+func TestAProcessWithoutATerminalIsToldSo(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self)
+	cmd.Env = append(os.Environ(), childVariable+"=1", "TERM=xterm-256color", "CI=1")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	var said strings.Builder
+	cmd.Stderr = &said
+	if err := cmd.Run(); err == nil {
+		t.Fatal("it ran")
+	}
+	if got, want := cmd.ProcessState.ExitCode(), childFault+int(fault.Unreachable); got != want || !strings.Contains(said.String(), "the process has no terminal") {
+		t.Errorf("it ended with %d, want %d, and said %q", got, want, said.String())
+	}
+}
+
 func TestAnswersOfTheTerminalPressNoKeys(t *testing.T) {
 	c := newTerminal(t)
 	var pressed []string

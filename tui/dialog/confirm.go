@@ -2,7 +2,10 @@ package dialog
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+
+	"github.com/charmbracelet/x/ansi"
 
 	"github.com/recoverctl/recoverctl/tui"
 	"github.com/recoverctl/recoverctl/tui/textfield"
@@ -53,7 +56,11 @@ func (c Consent) Reason() string { return c.reason }
 
 // Open asks; yes gets the consent.
 func (c Confirm) Open(yes func(Consent) tui.Cmd) tui.Cmd {
-	m := &confirm{ask: c, yes: yes, text: newProse(c.Lines), stops: []stop{onCancel}}
+	lines := c.Lines
+	if c.longPhrase() {
+		lines = append(slices.Clone(lines), "The phrase to type: "+c.Phrase)
+	}
+	m := &confirm{ask: c, yes: yes, text: newProse(lines), stops: []stop{onCancel}}
 	if c.Reason {
 		m.stops = append(m.stops, onReason)
 	}
@@ -65,6 +72,15 @@ func (c Confirm) Open(yes func(Consent) tui.Cmd) tui.Cmd {
 	m.phrase.Max = len([]rune(c.Phrase)) + 20
 	return tui.Open(m)
 }
+
+// longPhrase reports whether the phrase has no room on a line of the smallest
+// terminal. It is a part of the text then, which is never cut.
+func (c Confirm) longPhrase() bool {
+	return ansi.StringWidth(c.Phrase) > inner(tui.Size{Width: tui.MinWidth})-labelWidth
+}
+
+// labelWidth is the width of what stands before the fields.
+const labelWidth = 8
 
 // stop is where the focus can be.
 type stop uint8
@@ -253,11 +269,15 @@ func (m *confirm) View(size tui.Size, th theme.Theme) string {
 	}
 	focus := m.stops[m.at]
 	if m.ask.Reason {
-		b.add("Reason  "+field(&m.reason, focus == onReason, b.width-8, th), focus == onReason)
+		b.add("Reason  "+field(&m.reason, focus == onReason, b.width-labelWidth, th), focus == onReason)
 	}
 	if m.ask.Phrase != "" {
-		b.add("Type    "+m.ask.Phrase, false)
-		b.add("        "+field(&m.phrase, focus == onPhrase, b.width-8, th), focus == onPhrase)
+		phrase := m.ask.Phrase
+		if m.ask.longPhrase() {
+			phrase = "the phrase at the end of the text"
+		}
+		b.add("Type    "+phrase, false)
+		b.add("        "+field(&m.phrase, focus == onPhrase, b.width-labelWidth, th), focus == onPhrase)
 	}
 	off := m.missing() != ""
 	b.spread(rest(m.text, th), button("Cancel", focus == onCancel, false, th)+button(m.ask.Action, focus == onAction, off, th))

@@ -235,6 +235,39 @@ func TestALongTextCanBeConfirmedOnceItWasSeen(t *testing.T) {
 	}
 }
 
+// A topic's name may have 249 characters: the phrase must be readable all the
+// same, and the buttons be there.
+func TestALongPhraseIsShownWhole(t *testing.T) {
+	ask := finish()
+	ask.Phrase = "orders/" + strings.Repeat("action-state-", 19) + "v2 3f9c21aa"
+	p := new(plan).confirms(ask)
+	d := tuitest.New(t, tuitest.Plain(), p, 60, 15)
+	d.Press("A")
+	var read strings.Builder
+	for range 12 {
+		for line := range strings.Lines(d.Frame()) {
+			if text, ok := strings.CutPrefix(line, "│ "); ok {
+				read.WriteString(strings.TrimRight(text, " │\n") + "\n")
+			}
+		}
+		if !strings.Contains(d.Frame(), "Cancel") {
+			t.Fatalf("the buttons are gone:\n%s", d.Frame())
+		}
+		d.Press("down")
+	}
+	if got := strings.Join(strings.Fields(read.String()), ""); !strings.Contains(got, "v23f9c21aa") {
+		t.Errorf("the end of the phrase was not shown:\n%s", d.Frame())
+	}
+	d.Press("tab")
+	d.Type("disk")
+	d.Press("tab")
+	d.Type(ask.Phrase)
+	d.Press("tab", "enter")
+	if len(p.yes) != 1 {
+		t.Errorf("it does not confirm:\n%s", d.Frame())
+	}
+}
+
 func TestThePhraseIsTypedLetterByLetter(t *testing.T) {
 	tests := map[string]struct {
 		do   func(*tuitest.Driver)
