@@ -9,6 +9,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
+	"github.com/recoverctl/recoverctl/actions"
 	"github.com/recoverctl/recoverctl/internal/fault"
 	"github.com/recoverctl/recoverctl/internal/safetext"
 )
@@ -35,6 +36,9 @@ type faultJSON struct {
 	Message string   `json:"message"`
 	Hint    string   `json:"hint"`
 	Refs    []string `json:"refs"`
+
+	// Problem is the refusal behind the fault: its stage, reason word and numbers.
+	Problem *actions.Refusal `json:"problem,omitempty"`
 }
 
 func faultOf(err error) faultJSON {
@@ -43,7 +47,9 @@ func faultOf(err error) faultJSON {
 	if refs == nil {
 		refs = []string{}
 	}
-	return faultJSON{Code: f.Kind.String(), Exit: f.Kind.Exit(), Message: safetext.Lines(err.Error()).String(), Hint: f.Hint, Refs: refs}
+	out := faultJSON{Code: f.Kind.String(), Exit: f.Kind.Exit(), Message: safetext.Lines(err.Error()).String(), Hint: f.Hint, Refs: refs}
+	errors.As(err, &out.Problem)
+	return out
 }
 
 // exitStatus ends a command with a code after its result was printed.
@@ -82,6 +88,14 @@ func (p printer) result(kind string, data any, faults []error, render func(*tabl
 // complain prints one error for a person.
 func (p printer) complain(prefix string, err error) {
 	fmt.Fprintf(p.err, "%s: %s\n", prefix, safetext.Lines(err.Error()))
+	var refused *actions.Refusal
+	if errors.As(err, &refused) {
+		reason := "  reason: " + refused.Problem.Code
+		if refused.Stage != "" {
+			reason += ", at the stage " + string(refused.Stage)
+		}
+		fmt.Fprintln(p.err, reason)
+	}
 	if f := fault.Of(err); f.Hint != "" {
 		fmt.Fprintf(p.err, "  %s\n", safetext.Lines(f.Hint))
 	}

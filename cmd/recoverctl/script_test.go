@@ -40,7 +40,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("TERM", "xterm")
 			return nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "truncate": truncate},
 	})
 }
 
@@ -61,4 +61,16 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if code != want {
 		ts.Fatalf("exit %d, want %d", code, want)
 	}
+}
+
+// truncate makes a file of a size, with nothing in it.
+func truncate(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: truncate SIZE FILE")
+	}
+	size, err := strconv.ParseInt(args[0], 10, 64)
+	ts.Check(err)
+	path := ts.MkAbs(args[1])
+	ts.Check(os.WriteFile(path, nil, 0o600))
+	ts.Check(os.Truncate(path, size))
 }

@@ -1,0 +1,376 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/recoverctl/recoverctl/actions"
+	"github.com/recoverctl/recoverctl/inspect"
+	"github.com/recoverctl/recoverctl/internal/fault"
+)
+
+func newPlan(a *app) *cobra.Command {
+	return group("plan", "Make and review plans; no system is changed", newPlanCleanup(a), newPlanShow(a))
+}
+
+// planCleanup is what plan cleanup was asked for.
+type planCleanup struct {
+	point, markers, source, out string
+	offline                     bool
+}
+
+func newPlanCleanup(a *app) *cobra.Command {
+	var ask planCleanup
+	cmd := &cobra.Command{
+		Use: "cleanup", Short: "Make a cleanup plan that keeps a recovery point as the oldest one to restore from", Args: noArgs,
+		Long: `Reads the recovery point and everything that the plan is judged by, and writes
+the plan to a new file: an existing one is never overwritten. Nothing else is
+written anywhere. What the plan deletes, which recovery points stay restorable
+and which never will be again is printed, with the warnings that apply asks to
+be accepted by name.
+
+A plan that apply would refuse as things are is not written. A control topic
+that does not exist yet is no reason for that.
+
+Exit codes: 0 the plan is written, 1 the markers authorise no cleanup, 5 the
+file exists already or too few recovery points would stay, 6 there is nothing at
+that URI, 2, 7 and 9 apply would refuse the plan, as apply says.`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := ask.check(cmd.Flags().Changed); err != nil {
+				return err
+			}
+			if err := a.load(); err != nil {
+				return err
+			}
+			return a.planCleanup(cmd.Context(), ask)
+		},
+	}
+	cmd.Flags().StringVar(&ask.point, "point", "", "keep the recovery point at this `URI` as the oldest one")
+	cmd.Flags().StringVar(&ask.markers, "markers", "", "take the markers of this JSON `FILE` (- for standard input) instead of a recovery point")
+	cmd.Flags().StringVar(&ask.source, "source", "", "what the plan says it was made from, as `TEXT`; with --markers only")
+	cmd.Flags().StringVar(&ask.out, "out", "", "write the plan to this new `FILE`")
+	cmd.Flags().BoolVar(&ask.offline, "offline", false, "ask no cluster: the plan carries the warning not-checked")
+	return cmd
+}
+
+// check judges the flags by themselves.
+func (p planCleanup) check(given func(string) bool) error {
+	usage := func(format string, args ...any) *fault.Fault {
+		return fault.New(fault.Usage, "read flags", format, args...)
+	}
+	switch {
+	case given("point") == given("markers"):
+		return usage("give either --point URI or --markers FILE")
+	case given("source") && !given("markers"):
+		return usage("--source goes with --markers: a plan from a recovery point is named by its URI")
+	case p.out == "" || p.out == "-":
+		return usage("a plan is written to a file").WithHint("name a new one with --out FILE")
+	default:
+		return nil
+	}
+}
+
+// planMade is the JSON form of a plan that was written.
+type planMade struct {
+	File                string          `json:"file"`
+	PlanID              string          `json:"planId"`
+	SourceRecoveryPoint string          `json:"sourceRecoveryPoint"`
+	Topic               string          `json:"topic"`
+	TopicID             string          `json:"topicId"`
+	Offsets             inspect.Offsets `json:"offsets"`
+	Warnings            []string        `json:"warnings"` // names; the report has their sentences
+	Report              actions.Report  `json:"report"`
+	Next                []string        `json:"next"` // commands
+}
+
+func (a *app) planCleanup(ctx context.Context, ask planCleanup) error {
+	if _, err := os.Lstat(ask.out); err == nil {
+		return fault.Wrap(fault.Denied, "write the plan", fs.ErrExist, "%s is not overwritten", safe(ask.out)).
+			WithHint("give --out a new file").WithRef("file " + safe(ask.out))
+	}
+	job, err := a.planJob(ask.offline)
+	if err != nil {
+		return err
+	}
+	in, systems, err := a.inspector(a.selection.Profile, terminalPrompt{})
+	if err != nil {
+		return err
+	}
+	defer systems.close()
+	plan, own, err := a.makePlan(ctx, in, ask)
+	if err != nil {
+		return err
+	}
+	consent := 1 // whether a missing control topic may be made is asked when the plan is applied
+	g := gatherer{in: in, log: systems.log, live: systems.live, clock: a.clock, job: job, replication: &consent}
+	e := actions.Evidence{Job: job, At: a.clock.Now(), Offline: true, Own: own}
+	var faults []error
+	if !ask.offline {
+		e, faults = g.evidence(ctx, plan.SourceRecoveryPoint)
+		if own != nil {
+			e.Own, e.OwnErr = own, nil // what the plan was made from
+		}
+		if err := unread(e); err != nil {
+			return err
+		}
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	report := actions.NewReport(plan, e)
+	if report.Refused != nil {
+		return actions.Refuse(report.Refused.Stage, &report.Refused.Problem)
+	}
+	if err := actions.WritePlan(ask.out, plan); err != nil {
+		return err
+	}
+	made := planMade{
+		File: ask.out, PlanID: plan.PlanID, SourceRecoveryPoint: plan.SourceRecoveryPoint, Topic: plan.Topic, TopicID: plan.TopicID, Offsets: plan.Offsets,
+		Warnings: names(report.Warnings), Report: report, Next: a.nextCommands(ask.out, report, e),
+	}
+	return a.printer().result("CleanupPlan", made, faults, func(t *table) {
+		t.line("wrote " + safe(ask.out))
+		renderReport(t, report, a.clock.Now())
+		t.line("")
+		t.line("next:")
+		for _, command := range made.Next {
+			t.line("  " + command)
+		}
+	})
+}
+
+// planJob is the job whose topics are asked; without a cluster none is needed.
+func (a *app) planJob(offline bool) (inspect.Job, error) {
+	if offline {
+		return a.jobOrNone()
+	}
+	if len(a.selection.Profile.Kafka.Brokers) == 0 {
+		return inspect.Job{}, fault.New(fault.Config, "make a plan", "no brokers are configured, and a plan is checked against the cluster").
+			WithHint("give --brokers HOST:PORT or set kafka.brokers in the profile; --offline makes a plan that nothing was checked for")
+	}
+	return a.job()
+}
+
+// unread is why a plan can't be judged: the cluster was to be asked, and did not
+// answer.
+func unread(e actions.Evidence) error {
+	for _, err := range []error{e.DataErr, e.ControlErr} {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// makePlan reads the markers and makes the plan. Own is the recovery point that
+// it was made from; nil with a file of markers.
+func (a *app) makePlan(ctx context.Context, in *inspect.Inspector, ask planCleanup) (plan inspect.CleanupPlan, own *inspect.RecoveryPoint, err error) {
+	source, markers := ask.point, []inspect.Marker(nil)
+	if ask.markers != "" {
+		var named string
+		if named, markers, err = readMarkers(a.in, ask.markers); err != nil {
+			return plan, nil, err
+		}
+		if source = ask.source; source == "" {
+			source = named
+		}
+	} else {
+		point, err := in.Point(ctx, ask.point)
+		if err != nil {
+			return plan, nil, err
+		}
+		own, markers = &point, point.Markers
+	}
+	plan, p := actions.CleanupFrom(markers, source)
+	if p != nil {
+		return plan, nil, markersRefused(p)
+	}
+	return plan, own, nil
+}
+
+// planStage is where a plan is refused before it is one.
+const planStage actions.Stage = "plan"
+
+// markersRefused is the fault for markers that authorise no cleanup.
+func markersRefused(p *inspect.Problem) error {
+	f := fault.Wrap(fault.Problem, "make a plan", &actions.Refusal{Stage: planStage, Problem: *p}, "no plan can be made")
+	switch p.Code {
+	case "blank-text":
+		return f.WithHint("say with --source what the markers are from")
+	case "no-markers":
+		return f.WithHint("a job that keeps no action state has none; look at the point with recoverctl inspect point")
+	default:
+		return f.WithHint("a cleanup needs a recovery point whose subtasks all wrote versioned markers of one topic: take a new savepoint or checkpoint with the job's current release")
+	}
+}
+
+func names(warnings []actions.Warning) []string {
+	out := make([]string, 0, len(warnings))
+	for _, w := range warnings {
+		out = append(out, w.Name)
+	}
+	return out
+}
+
+// nextCommands are the commands that follow, as they can be pasted.
+func (a *app) nextCommands(file string, report actions.Report, e actions.Evidence) []string {
+	suffix := a.sameFlags()
+	apply := "recoverctl apply " + quoteArg(file) + ` --reason "…"`
+	for _, w := range report.Warnings {
+		apply += " --accept " + quoteArg(w.Name)
+	}
+	if !e.Offline && !e.Control.Exists && report.Recorded == "" {
+		apply += " --create-control-topic 3"
+	}
+	return []string{"recoverctl plan show " + quoteArg(file) + suffix, apply + " --access operate" + suffix}
+}
+
+// sameFlags are the flags of every command as they were given, but for how the
+// answer is printed.
+func (a *app) sameFlags() string {
+	var b strings.Builder
+	a.flags.Visit(func(f *pflag.Flag) {
+		if slices.Contains([]string{"output", "no-color", "access"}, f.Name) {
+			return
+		}
+		values := []string{f.Value.String()}
+		if list, many := f.Value.(pflag.SliceValue); many {
+			values = list.GetSlice()
+		}
+		for _, v := range values {
+			b.WriteString(" --" + f.Name)
+			if f.NoOptDefVal == "" {
+				b.WriteString(" " + quoteArg(v))
+			}
+		}
+	})
+	return b.String()
+}
+
+// quoteArg writes a text as one word of a shell.
+func quoteArg(s string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./:,=@+", r)
+	}
+	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+func newPlanShow(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "show FILE", Short: "Show what a plan file says, what applying it would do now, and what has changed since", Args: exactArgs("one FILE"),
+		Long: `Judges the plan file as apply does. With brokers configured it also says what
+the plan deletes, which recovery points stay restorable and which never will be
+again, and each thing that is not as the plan has it. Without brokers it shows
+the plan alone.
+
+Exit codes: 0 the plan is valid, 1 the cluster could not be asked, 7 the world
+is not what the plan was made for, 9 the plan is not valid.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := a.load(); err != nil {
+				return err
+			}
+			data, err := readPlanFile(args[0])
+			if err != nil {
+				return err
+			}
+			return a.planShow(cmd.Context(), args[0], data)
+		},
+	}
+}
+
+func (a *app) planShow(ctx context.Context, file string, data []byte) error {
+	review := actions.ReviewPlan(data, nil)
+	var faults []error
+	var unreadErr error
+	if review.Valid && len(a.selection.Profile.Kafka.Brokers) > 0 {
+		job, err := a.job()
+		if err != nil {
+			return err
+		}
+		in, systems, err := a.inspector(a.selection.Profile, terminalPrompt{})
+		if err != nil {
+			return err
+		}
+		defer systems.close()
+		consent := 1 // asked when the plan is applied
+		g := gatherer{in: in, log: systems.log, live: systems.live, clock: a.clock, job: job, replication: &consent}
+		var e actions.Evidence
+		if e, faults = g.evidence(ctx, review.SourceRecoveryPoint); ctx.Err() != nil {
+			return ctx.Err()
+		}
+		review, unreadErr = actions.ReviewPlan(data, &e), unread(e)
+	}
+	if err := a.printer().result("PlanReview", review, faults, func(t *table) { renderReview(t, file, review, a.clock.Now()) }); err != nil {
+		return err
+	}
+	drifted := slices.ContainsFunc(review.Drift, func(d actions.Drift) bool { return !d.Allowed })
+	switch {
+	case !review.Valid:
+		return exitStatus(fault.Corrupt.Exit())
+	case drifted:
+		return exitStatus(fault.Drift.Exit())
+	case unreadErr != nil:
+		return exitStatus(fault.Problem.Exit())
+	default:
+		return nil
+	}
+}
+
+// maxPlanFile bounds a plan file. A plan of 100,000 partitions has 4 MB.
+const maxPlanFile = 64 << 20
+
+// readPlanFile reads a bounded file. Only a regular file is one: a pipe could
+// keep this waiting for ever.
+func readPlanFile(path string) ([]byte, error) {
+	name := safe(path)
+	bad := func(kind fault.Kind, format string, args ...any) error {
+		return fault.New(kind, "read the plan", format, args...).WithRef("file " + name)
+	}
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, bad(fault.NotFound, "there is no file %s", name)
+	case errors.Is(err, fs.ErrPermission):
+		return nil, bad(fault.Denied, "%s may not be read by this user", name)
+	case err != nil:
+		return nil, bad(fault.Corrupt, "%s can't be read: %s", name, safe(err.Error()))
+	case info.IsDir():
+		return nil, bad(fault.Corrupt, "%s is a folder, not a plan file", name)
+	case !info.Mode().IsRegular():
+		return nil, bad(fault.Corrupt, "%s is not a regular file, so not a plan file", name)
+	case info.Size() > maxPlanFile:
+		return nil, bad(fault.Corrupt, "%s has %d bytes, and a plan file has at most %d", name, info.Size(), maxPlanFile)
+	}
+	data, err := os.ReadFile(path)
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return nil, bad(fault.Denied, "%s may not be read by this user", name)
+	case err != nil:
+		return nil, bad(fault.Corrupt, "%s can't be read: %s", name, safe(err.Error()))
+	}
+	return data, nil
+}
+
+// parsePlan is readPlanFile with a plan that is valid.
+func parsePlan(path string) (inspect.CleanupPlan, error) {
+	data, err := readPlanFile(path)
+	if err != nil {
+		return inspect.CleanupPlan{}, err
+	}
+	plan, p := inspect.ParsePlan(data)
+	if p != nil {
+		return plan, fault.Wrap(fault.Corrupt, "read the plan", &actions.Refusal{Stage: planStage, Problem: *p}, "%s is not a valid plan", safe(path)).
+			WithHint("make the plan again; a plan file is never edited").WithRef("file " + safe(path))
+	}
+	return plan, nil
+}
