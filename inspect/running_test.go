@@ -75,3 +75,45 @@ func TestPointAt(t *testing.T) {
 		})
 	}
 }
+
+// tasks is a LiveStore that knows the tasks of one checkpoint.
+type tasks struct {
+	flink
+	details inspect.LiveCheckpointDetails
+}
+
+func (s tasks) Checkpoint(_ context.Context, ref inspect.JobRef, id int64) (inspect.LiveCheckpointDetails, error) {
+	if id != s.details.ID {
+		return inspect.LiveCheckpointDetails{}, fault.New(fault.NotFound, "read live state", "checkpoint %d of %s is not there", id, ref.Name)
+	}
+	return s.details, nil
+}
+
+func TestTheTasksOfACheckpointAreAskedFor(t *testing.T) {
+	details := inspect.LiveCheckpointDetails{LiveCheckpoint: inspect.LiveCheckpoint{ID: 15}, Tasks: []inspect.LiveCheckpointTask{{Name: "order agent", Acknowledged: 1, Subtasks: 2}}}
+	tests := map[string]struct {
+		live inspect.LiveStore
+		job  inspect.Job
+		id   int64
+		kind fault.Kind // Problem: no error
+	}{
+		"it is there":             {tasks{details: details}, inFlink(agentJob()), 15, fault.Problem},
+		"another one":             {tasks{details: details}, inFlink(agentJob()), 16, fault.NotFound},
+		"no JobManager":           {tasks{details: details}, agentJob(), 15, fault.Config},
+		"a store that can't tell": {flink{}, inFlink(agentJob()), 15, fault.Unsupported},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			got, err := inspect.New(shelf{}, nil, clock.NewFake(now)).WithLive(tt.live).Checkpoint(context.Background(), tt.job, tt.id)
+			if tt.kind != fault.Problem {
+				if err == nil || fault.KindOf(err) != tt.kind {
+					t.Errorf("%+v, %v", got, err)
+				}
+				return
+			}
+			if err != nil || len(got.Tasks) != 1 || got.Tasks[0].Name != "order agent" {
+				t.Errorf("%+v, %v", got, err)
+			}
+		})
+	}
+}

@@ -77,6 +77,7 @@ var walks = map[string][]string{
 	"cleanup f0416ffc":         {"enter", "o", "enter"},
 	"live":                     {"enter", "l"},
 	"live, all of it":          {"enter", "l", "tab"},
+	"checkpoint 15":            {"enter", "l", "t"},
 	"live of one that runs":    {"j", "enter", "l"},
 	"chk-44":                   {"enter", "enter"},
 	"restore check":            {"enter", "v"},
@@ -116,12 +117,39 @@ func TestNoKeyIsDead(t *testing.T) {
 	}
 }
 
+// So on the first run's screen and on lists of nothing.
+func TestNoKeyIsDeadWithoutAnythingToShow(t *testing.T) {
+	roots := map[string]func() tui.Screen{
+		"first steps": func() tui.Screen { return firstrun.New(firstrun.Options{Theme: viewtest.Plain()}) },
+		"no job": func() tui.Screen {
+			root, _ := console.New(console.Options{Theme: viewtest.Plain(), Now: viewtest.Clock, Source: viewtest.Incident(), Connections: list})
+			return root
+		},
+		"no connection": func() tui.Screen {
+			return connections.New(connections.Options{Theme: viewtest.Plain(), Now: viewtest.Clock, List: func() []connections.Connection { return nil }})
+		},
+	}
+	for name, root := range roots {
+		for _, k := range tuitest.New(t, viewtest.Options(viewtest.Plain()), root(), 80, 24).Top().Keys() {
+			if k.Quiet || k.Disabled != nil && k.Disabled() != "" {
+				continue
+			}
+			d := tuitest.New(t, viewtest.Options(viewtest.Plain()), root(), 80, 24)
+			before := d.Frame()
+			d.Press(k.Keys[0])
+			if d.Frame() == before {
+				t.Errorf("%s: %s %q does nothing:\n%s", name, k.Keys[0], k.Help, before)
+			}
+		}
+	}
+}
+
 // The keys that mean something on many screens mean the same on all.
 func TestKeysMeanTheSameEverywhere(t *testing.T) {
 	means := map[string][]string{
 		"y": {"copy"}, "w": {"wrap", "cut lines"}, "/": {"filter"}, "v": {"why", "restore check"}, "enter": {"open"},
 		"o": {"operations"}, "l": {"live"}, "f": {"findings"}, "space": {"choose", "unchoose"}, "=": {"compare", "swap"}, "n": {"next point"},
-		"a": {"all rules", "fewer rules"},
+		"a": {"all rules", "fewer rules"}, "t": {"tasks"},
 	}
 	for name, walk := range walks {
 		o, root := open(viewtest.Plain())

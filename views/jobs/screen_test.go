@@ -235,6 +235,10 @@ func (v *versions) Running(ctx context.Context, job inspect.Job) (inspect.Runnin
 	return v.source.Running(ctx, job)
 }
 
+func (v *versions) Checkpoint(ctx context.Context, job inspect.Job, id int64) (inspect.LiveCheckpointDetails, error) {
+	return v.source.Checkpoint(ctx, job, id)
+}
+
 func (v *versions) Control(ctx context.Context, job inspect.Job, expect *inspect.History) (inspect.CleanupBoundary, error) {
 	return v.source.Control(ctx, job, expect)
 }

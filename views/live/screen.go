@@ -22,6 +22,8 @@ type Source interface {
 	// Running asks Flink what the job does now. The error says what could not be
 	// read, beside what could.
 	Running(ctx context.Context, job inspect.Job) (inspect.Running, error)
+	// Checkpoint asks Flink what the tasks of the job did for a checkpoint.
+	Checkpoint(ctx context.Context, job inspect.Job, id int64) (inspect.LiveCheckpointDetails, error)
 }
 
 // How often a job is read again while it is shown: at most, and as a console
@@ -132,7 +134,7 @@ func (s *Screen) Update(msg tui.Msg) tui.Cmd {
 func (s *Screen) take(running inspect.Running, err error) {
 	s.reading, s.answered = false, true
 	s.err = err
-	s.older = running.Live == nil && s.running.Live != nil && running.Source == inspect.Unread
+	s.older = running.Live == nil && s.running.Live != nil && err != nil
 	if !s.older {
 		s.running, s.readAt = running, time.Time{}
 		if running.Source == inspect.Read {
@@ -247,7 +249,13 @@ func (s *Screen) Keys() []tui.Key {
 		}
 		return ""
 	}
-	keys := append([]tui.Key{open}, panes...)
+	tasks := tui.Key{Keys: []string{"t"}, Help: "tasks", Run: s.tasks, Disabled: func() string {
+		if entry, _, _ := s.selected(); entry == nil {
+			return "no checkpoint is selected"
+		}
+		return ""
+	}}
+	keys := append([]tui.Key{open, tasks}, panes...)
 	return append(append(keys, wrap, copied), s.table.Keys()...)
 }
 
@@ -272,6 +280,11 @@ func (s *Screen) open() tui.Cmd {
 		Theme: s.options.Theme, Now: s.options.Now, Job: s.options.Job, Source: s.options.Source,
 		Reading: s.options.Reading, Point: s.options.Reading.Overview.Points[at].URI, Commands: s.options.Commands,
 	}))
+}
+
+func (s *Screen) tasks() tui.Cmd {
+	entry, _, _ := s.selected()
+	return tui.Push(newTasks(s.options, *entry))
 }
 
 func (s *Screen) copied() (what, text string) {

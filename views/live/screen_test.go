@@ -64,6 +64,16 @@ func fresh() *viewtest.Source {
 	return viewtest.Live(state)
 }
 
+// forgotten is a job whose connection does not tell what tasks did.
+func forgotten() *viewtest.Source {
+	s := viewtest.Incident()
+	s.Connect(viewtest.Job().Name, mute{viewtest.Flink{State: viewtest.Failing()}})
+	return s
+}
+
+// mute is a LiveStore and nothing else.
+type mute struct{ inspect.LiveStore }
+
 func TestFrames(t *testing.T) {
 	of := func(source live.Source, job inspect.Job) func() tui.Screen {
 		return func() tui.Screen { return opened(t, viewtest.Plain(), source, job) }
@@ -81,6 +91,9 @@ func TestFrames(t *testing.T) {
 		"failing-wrap":  {Screen: of(failing, job), Keys: []string{"w"}},
 		"failing-all":   {Screen: of(failing, job), Keys: []string{"tab"}},
 		"full":          {Screen: of(steady, job)},
+		"tasks":         {Screen: of(failing, job), Keys: []string{"t"}},
+		"tasks-failed":  {Screen: of(failing, job), Keys: []string{"j", "t"}},
+		"tasks-unread":  {Screen: of(forgotten(), job), Keys: []string{"t"}},
 		"filtered":      {Screen: of(steady, job), Keys: []string{"/", "n", "o", "t", "space", "f", "enter"}},
 	})
 }
@@ -239,12 +252,26 @@ func TestHostileBytesAndASCII(t *testing.T) {
 	state.Settings.Storage, state.Settings.RestartStrategy, state.Settings.Mode, state.Settings.Retention = h, h, h, inspect.Retention(h)
 	state.NextRestore.Path, state.NextRestore.Why, state.NextRestore.Unknown, state.Unread = &h, h, []string{h}, []string{h}
 	ascii := viewtest.ASCIITheme()
-	for _, keys := range [][]string{{}, {"j"}, {"w"}, {"tab"}, {"tab", "G"}, {"/", "x"}} {
+	for _, keys := range [][]string{{}, {"j"}, {"w"}, {"tab"}, {"tab", "G"}, {"/", "x"}, {"t"}, {"j", "t", "G"}} {
 		d := tuitest.New(t, viewtest.Options(viewtest.Plain()), opened(t, viewtest.Plain(), viewtest.Live(state), viewtest.LiveJob()), 80, 24)
 		d.Press(keys...)
 		viewtest.Harmless(t, d)
 		d = tuitest.New(t, viewtest.Options(ascii), opened(t, ascii, viewtest.Live(viewtest.Steady()), viewtest.LiveJob()), 80, 24)
 		d.Press(keys...)
 		viewtest.ASCII(t, d)
+	}
+}
+
+// A checkpoint names the tasks that it waits for, before those that are done.
+func TestTasksThatAreWaitedFor(t *testing.T) {
+	d := tuitest.New(t, viewtest.Options(viewtest.Plain()), opened(t, viewtest.Plain(), viewtest.Live(viewtest.Failing()), viewtest.LiveJob()), 80, 24)
+	d.Press("t")
+	waits, done := strings.Index(d.Frame(), "order agent"), strings.Index(d.Frame(), "Source: orders")
+	if waits < 0 || done < waits || !strings.Contains(d.Frame(), "it waits for 1 task") {
+		t.Errorf("the task that is waited for is not first:\n%s", d.Frame())
+	}
+	d.Press("esc", "j", "t")
+	if !strings.Contains(d.Frame(), "not acknowledged by 1 task") || !strings.Contains(d.Frame(), "failed before it acknowledged") {
+		t.Errorf("a checkpoint that failed:\n%s", d.Frame())
 	}
 }

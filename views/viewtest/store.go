@@ -110,10 +110,30 @@ func (s *Source) Control(ctx context.Context, job inspect.Job, expect *inspect.H
 	return s.jobs[job.Name].Control(ctx, job, expect)
 }
 
-// Flink is a LiveStore with one answer.
+// Checkpoint is that of the job's inspector.
+func (s *Source) Checkpoint(ctx context.Context, job inspect.Job, id int64) (inspect.LiveCheckpointDetails, error) {
+	return s.jobs[job.Name].Checkpoint(ctx, job, id)
+}
+
+// Flink is a LiveStore with one answer. It knows the tasks of the checkpoints in
+// its history: all are done, but for those in Waiting.
 type Flink struct {
-	State inspect.LiveState
-	Err   error
+	State   inspect.LiveState
+	Err     error
+	Waiting []inspect.LiveCheckpointTask
+}
+
+// Checkpoint implements inspect.CheckpointStore.
+func (f Flink) Checkpoint(_ context.Context, _ inspect.JobRef, id int64) (inspect.LiveCheckpointDetails, error) {
+	if f.State.Checkpoints != nil {
+		for _, c := range f.State.Checkpoints.History {
+			if c.ID == id {
+				tasks := []inspect.LiveCheckpointTask{{Name: "Source: orders", Status: inspect.CheckpointCompleted, Acknowledged: 2, Subtasks: 2, Bytes: 4100}}
+				return inspect.LiveCheckpointDetails{LiveCheckpoint: c, Tasks: append(tasks, f.Waiting...)}, f.Err
+			}
+		}
+	}
+	return inspect.LiveCheckpointDetails{}, fault.New(fault.NotFound, "read live state", "checkpoint %d is not in Flink's history", id)
 }
 
 // Live implements inspect.LiveStore.
