@@ -1,7 +1,6 @@
 package tuitest
 
 import (
-	"bytes"
 	"context"
 	"strings"
 	"testing"
@@ -23,15 +22,18 @@ const settleLimit = 10 * time.Second
 // Driver holds a shell and what it is still doing. It is used from one
 // goroutine.
 type Driver struct {
-	t         testing.TB
-	shell     *tui.Shell
-	size      tui.Size
-	now       time.Time
-	elapsed   time.Duration  // what the shell tells typing from arriving by
-	copied    bytes.Buffer   // what went to the terminal beside frames
-	pending   []chan tea.Msg // in the order in which they were issued
-	exited    bool
-	suspended int
+	t       testing.TB
+	shell   *tui.Shell
+	size    tui.Size
+	now     time.Time
+	elapsed time.Duration  // what the shell tells typing from arriving by
+	copied  clipboard      // what went to the terminal beside frames
+	pending []chan tea.Msg // in the order in which they were issued
+	exited  bool
+
+	checked      []string // the lines of the frame that was checked last
+	checkedWidth int      // of the terminal then
+	suspended    int
 }
 
 // New starts root at a size and runs it until it is idle. Options without a
@@ -275,7 +277,12 @@ func (d *Driver) check(twice bool) string {
 	if len(lines) > max(d.size.Height, 1) {
 		d.t.Errorf("%d lines on a terminal of %d", len(lines), d.size.Height)
 	}
-	for _, line := range lines {
+	before, width := d.checked, d.checkedWidth
+	d.checked, d.checkedWidth = lines, d.size.Width
+	for i, line := range lines {
+		if width == d.size.Width && i < len(before) && before[i] == line {
+			continue
+		}
 		if w := ansi.StringWidth(line); w > d.size.Width {
 			d.t.Errorf("%d cells on a terminal of %d: %q", w, d.size.Width, line)
 		}
