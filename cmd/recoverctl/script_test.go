@@ -63,7 +63,8 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// truncate makes a file of a size, with nothing in it.
+// truncate makes a file of a size, or with a negative size takes that many bytes
+// off the end of one.
 func truncate(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: truncate SIZE FILE")
@@ -71,6 +72,12 @@ func truncate(ts *testscript.TestScript, neg bool, args []string) {
 	size, err := strconv.ParseInt(args[0], 10, 64)
 	ts.Check(err)
 	path := ts.MkAbs(args[1])
-	ts.Check(os.WriteFile(path, nil, 0o600))
+	if size < 0 {
+		info, err := os.Stat(path)
+		ts.Check(err)
+		size += info.Size()
+	} else {
+		ts.Check(os.WriteFile(path, nil, 0o600))
+	}
 	ts.Check(os.Truncate(path, size))
 }
