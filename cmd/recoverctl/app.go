@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"sync"
-	"sync/atomic"
 
 	"github.com/recoverctl/recoverctl/config"
 	"github.com/recoverctl/recoverctl/inspect"
@@ -15,7 +14,6 @@ import (
 	"github.com/recoverctl/recoverctl/internal/safetext"
 	"github.com/recoverctl/recoverctl/internal/secret"
 	"github.com/recoverctl/recoverctl/tui"
-	"github.com/recoverctl/recoverctl/tui/theme"
 
 	"github.com/spf13/pflag"
 )
@@ -99,8 +97,8 @@ func (a *app) inspector(p config.Profile, prompt secret.Prompter) (*inspect.Insp
 	if err != nil {
 		return nil, connections{}, err
 	}
-	to := connections{log: &cluster{profile: p, prompt: prompt, clock: a.clock}, live: newJobManagers(a.loaded.Timeout, a.clock)}
-	if len(p.Kafka.Brokers) == 0 {
+	to := connections{log: newCluster(p, prompt, a.clock), live: newJobManagers(a.loaded.Timeout, a.clock)}
+	if !to.log.configured() {
 		return inspect.New(points, nil, a.clock).WithLive(to.live), to, nil
 	}
 	return inspect.New(points, to.log, a.clock).WithLive(to.live), to, nil
@@ -125,33 +123,22 @@ type cluster struct {
 	conn  *kafkaconn.Conn
 	store *kafka.Store
 
-	state atomic.Int32 // a connState, for a header that must not wait
+	link link
 }
 
-type connState int32
+func newCluster(p config.Profile, prompt secret.Prompter, c clock.Clock) *cluster {
+	return &cluster{profile: p, prompt: prompt, clock: c, link: link{clock: c}}
+}
 
-const (
-	connIdle connState = iota
-	connTrying
-	connUp
-	connFailed
-)
+// configured reports whether there is anything to connect to.
+func (c *cluster) configured() bool { return len(c.profile.Kafka.Brokers) > 0 }
 
 // connection is the cluster's state as the console's header shows it.
 func (c *cluster) connection() tui.Connection {
-	if len(c.profile.Kafka.Brokers) == 0 {
+	if !c.configured() {
 		return tui.Connection{Name: "kafka", State: "not configured"}
 	}
-	switch connState(c.state.Load()) {
-	case connTrying:
-		return tui.Connection{Name: "kafka", State: "connecting"}
-	case connUp:
-		return tui.Connection{Name: "kafka", State: "ok", Tone: theme.OK}
-	case connFailed:
-		return tui.Connection{Name: "kafka", State: "FAILED", Tone: theme.Error}
-	default:
-		return tui.Connection{Name: "kafka", State: "not asked"}
-	}
+	return c.link.now().state.header("kafka")
 }
 
 func (c *cluster) open(ctx context.Context) (*kafka.Store, error) {
@@ -160,13 +147,13 @@ func (c *cluster) open(ctx context.Context) (*kafka.Store, error) {
 	if c.store != nil {
 		return c.store, nil
 	}
-	c.state.Store(int32(connTrying))
+	c.link.trying()
 	conn, err := kafkaconn.Open(ctx, connConfig(c.profile.Kafka, c.prompt))
 	if err != nil {
-		c.state.Store(int32(connFailed))
+		c.link.failed(err)
 		return nil, err
 	}
-	c.state.Store(int32(connUp))
+	c.link.up()
 	c.conn, c.store = conn, kafka.New(conn, c.clock)
 	return c.store, nil
 }

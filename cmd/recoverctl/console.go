@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -15,7 +16,10 @@ import (
 	"github.com/recoverctl/recoverctl/internal/secret"
 	"github.com/recoverctl/recoverctl/tui"
 	"github.com/recoverctl/recoverctl/tui/theme"
-	"github.com/recoverctl/recoverctl/views/jobs"
+	views "github.com/recoverctl/recoverctl/views/connections"
+	"github.com/recoverctl/recoverctl/views/console"
+	"github.com/recoverctl/recoverctl/views/firstrun"
+	"github.com/recoverctl/recoverctl/views/live"
 )
 
 func newConsole(a *app) *cobra.Command {
@@ -79,11 +83,50 @@ func (a *app) console(ctx context.Context) error {
 		list = append(list, jobOf(profile.Name, j))
 	}
 	look := theme.New(theme.FromEnv(a.variable))
-	root := jobs.New(jobs.Options{Theme: look, Now: a.clock.Now, Jobs: list, Source: in})
+	root, commands := console.New(console.Options{
+		Theme: look, Now: a.clock.Now, Jobs: list, Source: in, LiveEvery: live.Usual,
+		Connections: func() []views.Connection { return connectionList(profile, systems) },
+	})
+	if a.nothingToShow() {
+		root, commands = firstrun.New(firstrun.Options{Theme: look, Config: config.DefaultPath(a.environ)}), nil
+	}
 	return tui.Run(ctx, tui.Options{
 		Theme: look, Now: a.clock.Now, Input: os.Stdin, Output: os.Stdout,
-		Header: func() tui.Header { return a.header(systems) },
+		Header: func() tui.Header { return a.header(systems) }, Commands: commands,
+		Arming: &access.Arming{}, Level: profile.Access, Passthrough: tui.PassthroughFromEnv(a.variable),
 	}, root)
+}
+
+// nothingToShow reports whether nobody said anything that could be looked at.
+func (a *app) nothingToShow() bool {
+	p := a.selection.Profile
+	return a.loaded.Path == "" && len(p.Jobs) == 0 && len(p.Kafka.Brokers) == 0
+}
+
+// connectionList is everything that answers are read from, as it is known now.
+func connectionList(p config.Profile, to connections) []views.Connection {
+	known := func(kind, address, about string, f linkFacts) views.Connection {
+		word, tone := f.state.words()
+		return views.Connection{Kind: kind, Address: address, For: about, State: word, Tone: tone, Asked: f.asked, Err: f.err, ErrAt: f.errAt}
+	}
+	var list []views.Connection
+	if to.log.configured() {
+		list = append(list, known("kafka", strings.Join(p.Kafka.Brokers, ", "), "", to.log.link.now()))
+	} else {
+		list = append(list, views.Connection{Kind: "kafka", State: "not configured"})
+	}
+	for _, j := range p.Jobs {
+		if j.Flink.REST != "" {
+			list = append(list, known("flink", j.Flink.REST, "job "+j.Name, to.live.link(j.Flink.REST).now()))
+		}
+		for _, place := range j.RecoveryPoints {
+			list = append(list, views.Connection{Kind: "recovery points", Address: place, For: "job " + j.Name, State: "configured"})
+		}
+	}
+	for _, m := range p.PathMappings {
+		list = append(list, views.Connection{Kind: "path mapping", Address: m.From + " = " + m.To, State: "configured"})
+	}
+	return list
 }
 
 func (a *app) header(to connections) tui.Header {

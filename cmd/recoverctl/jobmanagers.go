@@ -14,7 +14,6 @@ import (
 	"github.com/recoverctl/recoverctl/internal/fault"
 	"github.com/recoverctl/recoverctl/internal/flinkrest"
 	"github.com/recoverctl/recoverctl/tui"
-	"github.com/recoverctl/recoverctl/tui/theme"
 )
 
 // flinkRef is a job as its JobManager knows it. The name adhoc is nobody's: then
@@ -35,13 +34,13 @@ type jobManagers struct {
 
 	mu      sync.Mutex // never held while anything is asked
 	clients map[string]*flinkrest.Client
-	states  map[string]connState // by address, for a header that must not wait
+	links   map[string]*link // by address
 }
 
 var _ inspect.LiveStore = (*jobManagers)(nil)
 
 func newJobManagers(timeout time.Duration, c clock.Clock) *jobManagers {
-	return &jobManagers{timeout: timeout, clock: c, clients: map[string]*flinkrest.Client{}, states: map[string]connState{}}
+	return &jobManagers{timeout: timeout, clock: c, clients: map[string]*flinkrest.Client{}, links: map[string]*link{}}
 }
 
 // Live implements inspect.LiveStore.
@@ -67,8 +66,9 @@ func (m *jobManagers) at(rest string) (*flink.Live, error) {
 		}
 		m.clients[rest] = client
 	}
-	if m.states[rest] == connIdle {
-		m.states[rest] = connTrying
+	if m.links[rest] == nil {
+		m.links[rest] = &link{clock: m.clock}
+		m.links[rest].trying()
 	}
 	return flink.NewLive(client, m.clock), nil
 }
@@ -76,37 +76,43 @@ func (m *jobManagers) at(rest string) (*flink.Live, error) {
 // answered keeps whether an address answered as a JobManager does, whatever it
 // said about the job.
 func (m *jobManagers) answered(rest string, read bool, err error) {
-	state := connUp
-	if err != nil && !read {
-		switch fault.KindOf(err) {
-		case fault.Cancelled: // nobody knows
-			return
-		case fault.NotFound, fault.Usage:
-		default:
-			state = connFailed
-		}
+	to := m.link(rest)
+	if err == nil || read {
+		to.up()
+		return
 	}
+	switch fault.KindOf(err) {
+	case fault.Cancelled: // nobody knows
+	case fault.NotFound, fault.Usage:
+		to.up()
+	default:
+		to.failed(err)
+	}
+}
+
+// link is what is known of an address that was asked.
+func (m *jobManagers) link(rest string) *link {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.states[rest] = state
+	if m.links[rest] == nil {
+		m.links[rest] = &link{clock: m.clock}
+	}
+	return m.links[rest]
 }
 
 // connection is the JobManagers' state as the console's header shows it: the
 // worst of them.
 func (m *jobManagers) connection() tui.Connection {
 	m.mu.Lock()
-	states := slices.Collect(maps.Values(m.states))
+	all := slices.Collect(maps.Values(m.links))
 	m.mu.Unlock()
-	switch {
-	case slices.Contains(states, connFailed):
-		return tui.Connection{Name: "flink", State: "FAILED", Tone: theme.Error}
-	case slices.Contains(states, connTrying):
-		return tui.Connection{Name: "flink", State: "connecting"}
-	case slices.Contains(states, connUp):
-		return tui.Connection{Name: "flink", State: "ok", Tone: theme.OK}
-	default:
-		return tui.Connection{Name: "flink", State: "not asked"}
+	worst := connIdle
+	for _, l := range all {
+		if state := l.now().state; worst == connIdle || state == connFailed || worst == connUp {
+			worst = state
+		}
 	}
+	return worst.header("flink")
 }
 
 func (m *jobManagers) close() {

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"sync"
+	"time"
+
+	"github.com/recoverctl/recoverctl/internal/clock"
+	"github.com/recoverctl/recoverctl/tui"
+	"github.com/recoverctl/recoverctl/tui/theme"
+)
+
+// connState is how a connection is.
+type connState uint8
+
+const (
+	connIdle connState = iota
+	connTrying
+	connUp
+	connFailed
+)
+
+// words are the state as people read it, and its tone.
+func (s connState) words() (string, theme.Tone) {
+	switch s {
+	case connTrying:
+		return "connecting", theme.Plain
+	case connUp:
+		return "ok", theme.OK
+	case connFailed:
+		return "FAILED", theme.Error
+	default:
+		return "not asked", theme.Plain
+	}
+}
+
+// header is a connection's state in the console's header.
+func (s connState) header(name string) tui.Connection {
+	word, tone := s.words()
+	return tui.Connection{Name: name, State: word, Tone: tone}
+}
+
+// link is what is known of one connection, for screens that must not wait: its
+// lock is never held while anything is asked.
+type link struct {
+	clock clock.Clock
+
+	mu    sync.Mutex
+	facts linkFacts
+}
+
+type linkFacts struct {
+	state connState
+	asked time.Time // zero: never
+	err   error     // the last failure, also where it works again
+	errAt time.Time
+}
+
+// trying says that an attempt begins.
+func (l *link) trying() { l.set(func(f *linkFacts) { f.state = connTrying }) }
+
+// up says that the other side answered.
+func (l *link) up() { l.set(func(f *linkFacts) { f.state = connUp }) }
+
+// failed says that it did not.
+func (l *link) failed(err error) {
+	now := l.clock.Now()
+	l.set(func(f *linkFacts) { f.state, f.err, f.errAt = connFailed, err, now })
+}
+
+func (l *link) set(change func(*linkFacts)) {
+	now := l.clock.Now()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.facts.asked = now
+	change(&l.facts)
+}
+
+func (l *link) now() linkFacts {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.facts
+}
