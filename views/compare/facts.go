@@ -120,9 +120,13 @@ func files(p inspect.RecoveryPoint) string {
 	return words
 }
 
+// checks are those that something is wrong with.
 func checks(p inspect.RecoveryPoint) string {
-	ids := make([]string, 0, len(p.Checks))
+	var ids []string
 	for _, c := range p.Checks {
+		if !c.Severity.AtLeast(inspect.SeverityWarning) {
+			continue
+		}
 		ids = append(ids, phrase.Safe(c.ID)+" "+phrase.Safe(c.Message))
 	}
 	if len(ids) == 0 {

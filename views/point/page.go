@@ -77,14 +77,22 @@ func (p *page) verdict() {
 	p.Hang(indent, theme.Muted, phrase.Safe(p.options.Point))
 }
 
+// checks are those that something is wrong with, errors first.
 func (p *page) checks() {
-	for _, c := range p.point.Checks {
-		p.Sign(phrase.Tone(c.Severity), phrase.Safe(c.ID)+"  "+phrase.Safe(c.Message))
-		if c.Hint != "" {
-			p.Hang(indent+indent, theme.Plain, phrase.Safe(c.Hint))
+	failed := 0
+	for _, severity := range []inspect.Severity{inspect.SeverityError, inspect.SeverityWarning} {
+		for _, c := range p.point.Checks {
+			if c.Severity != severity {
+				continue
+			}
+			failed++
+			p.Sign(phrase.Tone(c.Severity), phrase.Safe(c.ID)+"  "+phrase.Safe(c.Message))
+			if c.Hint != "" {
+				p.Hang(indent+indent, theme.Plain, phrase.Safe(c.Hint))
+			}
 		}
 	}
-	if len(p.point.Checks) == 0 && p.err == nil {
+	if failed == 0 && p.err == nil {
 		p.Sign(theme.OK, "no check failed (metadata, operators, markers, files)")
 	}
 }
@@ -110,6 +118,11 @@ func (p *page) facts() {
 	}
 	p.Hang(indent, theme.Plain, strings.Join([]string{kind, id, version}, ", "))
 	p.Hang(indent, theme.Plain, taken)
+	for _, c := range p.point.Checks { // those that only tell something
+		if c.Severity != inspect.SeverityError && c.Severity != inspect.SeverityWarning {
+			p.Hang(indent, theme.Muted, phrase.Safe(c.ID)+"  "+phrase.Safe(c.Message))
+		}
+	}
 }
 
 func (p *page) operators() {
@@ -126,7 +139,7 @@ func (p *page) operators() {
 		}
 		what := []string{}
 		if name != "" {
-			what = append(what, phrase.Safe(name)+";")
+			what = append(what, phrase.Safe(name))
 		}
 		for _, state := range op.States {
 			what = append(what, fmt.Sprintf("%s (%s %s, %s)", phrase.Safe(state.Name), phrase.Safe(state.Mode), phrase.Safe(state.Kind),
@@ -134,7 +147,7 @@ func (p *page) operators() {
 		}
 		rows = append(rows, []sheet.Cell{
 			{Text: phrase.Safe(op.ID)}, {Text: figures.Group(int64(op.Parallelism))}, {Text: figures.Group(int64(op.MaxParallelism))},
-			{Text: strings.TrimSuffix(strings.Join(what, " "), ";")},
+			{Text: strings.Join(what, "; ")},
 		})
 	}
 	p.Table([]sheet.Column{{Title: "OPERATOR"}, {Title: "SUBTASKS", Right: true}, {Title: "MAX", Right: true}, {Title: "NAME AND STATES"}}, rows)

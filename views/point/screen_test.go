@@ -111,3 +111,26 @@ func TestAPointThatIsGone(t *testing.T) {
 		}
 	}
 }
+
+// What a check only tells stands with the facts: it neither hides that nothing is
+// wrong nor stands before what is.
+func TestChecksThatFailComeFirst(t *testing.T) {
+	d := tuitest.New(t, viewtest.Options(viewtest.Plain()), screen(t, viewtest.Incident(), chk44), 80, 24)
+	ok, fact := strings.Index(d.Frame(), "no check failed"), strings.Index(d.Frame(), "written by Flink 2.1 to 2.3")
+	if ok < 0 || fact < ok {
+		t.Errorf("a sound point:\n%s", d.Frame())
+	}
+	store := viewtest.Store()
+	p := &store.Places[viewtest.Checkpoints][0]
+	p.Checks = append(p.Checks,
+		inspect.Check{ID: "P7", Severity: inspect.SeverityWarning, Message: "the operator has no uid"},
+		inspect.Check{ID: "F1", Severity: inspect.SeverityError, Message: "a state file is gone"})
+	source := &viewtest.Source{}
+	source.Add(viewtest.Job().Name, store, viewtest.Log())
+	d = tuitest.New(t, viewtest.Options(viewtest.Plain()), screen(t, source, chk44), 80, 24)
+	gone, uid := strings.Index(d.Frame(), "✖ F1"), strings.Index(d.Frame(), "! P7")
+	fact = strings.Index(d.Frame(), "V1")
+	if gone < 0 || uid < gone || fact < uid || strings.Contains(d.Frame(), "no check failed") {
+		t.Errorf("a damaged point:\n%s", d.Frame())
+	}
+}

@@ -221,7 +221,8 @@ func Point(name string, id int64, age time.Duration, offsets inspect.Offsets) in
 				States: []inspect.OperatorState{{Name: "recoveryMarker", Mode: "UNION", Kind: "list", Elements: 2}}},
 		},
 		Markers: markers, Merged: inspect.Merge(markers),
-		Files: inspect.Files{Referenced: 41, Bytes: 19084083, Missing: []string{}, Unchecked: []string{}},
+		Checks: []inspect.Check{{ID: "V1", Severity: inspect.SeverityInfo, Message: "metadata version 6: written by Flink 2.1 to 2.3"}},
+		Files:  inspect.Files{Referenced: 41, Bytes: 19084083, Missing: []string{}, Unchecked: []string{}},
 	}
 }
 
