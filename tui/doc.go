@@ -77,6 +77,8 @@
 // The path line says how old the data is (Status.ReadAt), and "reading" as long
 // as one of the screen's reads runs. Covered screens keep reading and get their
 // answers; they can't change which screen is shown, nor can one below a dialog.
+// A screen that reads again by itself waits with After and begins each read with
+// IfShown.
 //
 // Say puts a sentence above the footer, and :messages shows earlier ones. The
 // oldest running Job (Options.Jobs) has a line of its own with its numbers;
