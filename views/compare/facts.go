@@ -67,7 +67,7 @@ func (s *Screen) facts() []fact {
 		of("marker", read(marker)),
 		of("state", read(func(p inspect.RecoveryPoint) string { return figures.Bytes(p.Files.Bytes) })),
 		of("files", read(files)),
-		of("failed checks", read(checks)),
+		of("errors and warnings", read(checks)),
 	}
 	return append(facts, s.operators(of)...)
 }
