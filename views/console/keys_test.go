@@ -1,0 +1,48 @@
+package console_test
+
+import (
+	"testing"
+
+	"github.com/recoverctl/recoverctl/tui"
+	"github.com/recoverctl/recoverctl/tui/theme"
+	"github.com/recoverctl/recoverctl/tui/tuitest"
+	"github.com/recoverctl/recoverctl/views/firstrun"
+	"github.com/recoverctl/recoverctl/views/viewtest"
+)
+
+// The page of keys is made from the tables that run them, on the real screens.
+func TestKeysAreDocumented(t *testing.T) {
+	pages := []struct {
+		name string
+		walk []string
+	}{
+		{"Jobs", nil},
+		{"Job", []string{"enter"}},
+		{"Recovery point", []string{"enter", "enter"}},
+		{"Restore check", []string{"enter", "v"}},
+		{"Findings", []string{"enter", "f"}},
+		{"Operations", []string{"enter", "o"}},
+		{"Operation", []string{"enter", "o", "enter"}},
+		{"Live", []string{"enter", "l"}},
+		{"Compare", []string{"enter", "space", "j", "="}},
+	}
+	var screens []tui.Documented
+	for _, page := range pages {
+		o, newRoot := open(theme.New(theme.Options{}))
+		d := tuitest.New(t, o, newRoot(), 120, 40)
+		d.Press(page.walk...)
+		screens = append(screens, documented(page.name, d.Top()))
+	}
+	o := viewtest.Options(theme.New(theme.Options{}))
+	first := tuitest.New(t, o, firstrun.New(firstrun.Options{Theme: o.Theme}), 120, 40)
+	screens = append(screens, documented("First steps", first.Top()))
+	tuitest.GoldenFile(t, "../../docs/keys.md", tui.KeysMarkdown(screens))
+}
+
+func documented(name string, s tui.Screen) tui.Documented {
+	doc := tui.Documented{Name: name, Keys: s.Keys()}
+	if c, ok := s.(tui.Commander); ok {
+		doc.Commands = c.Commands()
+	}
+	return doc
+}
