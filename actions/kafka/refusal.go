@@ -1,0 +1,74 @@
+package kafka
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+
+	"github.com/recoverctl/recoverctl/actions"
+	"github.com/recoverctl/recoverctl/inspect"
+	"github.com/recoverctl/recoverctl/internal/fault"
+)
+
+// refusal is an error with the stage at which it stopped the cleanup and a
+// reason word. The error itself stays reachable.
+type refusal struct {
+	at    actions.Refusal
+	cause error
+}
+
+func (r *refusal) Error() string   { return r.cause.Error() }
+func (r *refusal) Unwrap() []error { return []error{&r.at, r.cause} }
+
+// at says at which stage an error stopped the cleanup. One that says so itself
+// is left as it is; kind, hint and refs stay. at of nil is nil.
+func at(stage actions.Stage, err error) error {
+	if err == nil || actions.StageOf(err) != "" {
+		return err
+	}
+	f := fault.Of(err)
+	p := inspect.Problem{Code: reasonWord(err), Message: f.Error(), Named: inspect.Named{}}
+	return &fault.Fault{
+		Kind: f.Kind, Op: "apply", Hint: f.Hint, Refs: f.Refs,
+		Err: &refusal{at: actions.Refusal{Stage: stage, Problem: p}, cause: err},
+	}
+}
+
+// refuse is a refusal of a rule; nil where the rule has no problem.
+func refuse(stage actions.Stage, p *inspect.Problem) error {
+	if p == nil {
+		return nil
+	}
+	return actions.Refuse(stage, p)
+}
+
+// unknown is a refusal after which nobody knows what became of a write.
+func unknown(stage actions.Stage, p *inspect.Problem) error {
+	f := fault.Of(actions.Refuse(stage, p))
+	return &fault.Fault{Kind: fault.Unknown, Op: f.Op, Hint: f.Hint, Refs: f.Refs, Err: f.Err}
+}
+
+func problem(code string, named inspect.Named, format string, args ...any) *inspect.Problem {
+	if named == nil {
+		named = inspect.Named{}
+	}
+	return &inspect.Problem{Code: code, Message: fmt.Sprintf(format, args...), Named: named}
+}
+
+// reasonWord is the reason word of an error: that of what a broker answered, else
+// the word of its kind.
+func reasonWord(err error) string {
+	code, ok := errors.AsType[*kerr.Error](err)
+	switch {
+	case !ok:
+		return fault.KindOf(err).String()
+	case errors.Is(code, kerr.UnknownTopicOrPartition):
+		return "broker-unknown-topic"
+	case errors.Is(code, kerr.InvalidTopicException):
+		return "broker-invalid-topic-name"
+	default:
+		return "broker-" + strings.ToLower(strings.ReplaceAll(code.Message, "_", "-"))
+	}
+}
