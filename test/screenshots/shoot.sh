@@ -12,7 +12,7 @@ trap 'tmux -L "$socket" kill-server 2>/dev/null || true; rm -rf "$tmp"' EXIT
 go build -o "$tmp/svg" ./test/screenshots
 
 # picture NAME: what the pane shows now.
-picture() { tmux -L "$socket" capture-pane -p -e -t shot | "$tmp/svg" "$columns" "$rows" >"$out/$1.svg"; }
+picture() { tmux -L "$socket" capture-pane -p -e -t shot | "$tmp/svg" "$columns" "$rows" >"$out/$1-${columns}x$rows.svg"; }
 
 # wait_for TEXT: until the pane shows it.
 wait_for() {
@@ -25,21 +25,33 @@ wait_for() {
   exit 1
 }
 
-press() { tmux -L "$socket" send-keys -t shot "$@"; sleep 0.4; }
+# press KEY…: one after the other, as a person types.
+press() {
+  for key in "$@"; do
+    tmux -L "$socket" send-keys -t shot "$key"
+    sleep 0.3
+  done
+}
 
-for size in 80x24 200x60; do
+for size in 80x24 120x40 200x60; do
   columns=${size%x*} rows=${size#*x}
   tmux -L "$socket" -f /dev/null new-session -d -s shot -x "$columns" -y "$rows" \
-    "env COLORTERM=truecolor TERM=tmux-256color bin/recoverctl demo"
-  wait_for accepted
-  picture "jobs-$size"
-  press Enter; wait_for REJECTED
-  picture "job-$size"
-  for _ in 1 2 3; do press j; done
-  press v; wait_for "RULE"
-  picture "restore-check-$size"
-  press q
-  tmux -L "$socket" kill-server 2>/dev/null || true
-  sleep 0.5
+    "env COLORTERM=truecolor TERM=tmux-256color LANG=C.UTF-8 bin/recoverctl demo"
+  wait_for "in force"
+  picture jobs
+  press Enter; wait_for chk-42
+  picture job
+  press space j space =; wait_for "WHAT DIFFERS"
+  picture compare
+  press Escape o; wait_for "CLEANUP"
+  picture operations
+  press Escape j j j v; wait_for "REJECTED: partition"
+  picture restore-check
+  press Escape Enter; wait_for "OPERATOR"
+  picture recovery-point
+  press Escape f; wait_for "SEVERITY"
+  picture findings
+  tmux -L "$socket" kill-server
+  sleep 0.3
 done
-echo "wrote $(ls "$out" | wc -l) pictures to $out"
+echo "wrote $(find "$out" -name '*.svg' | wc -l) pictures to $out"
