@@ -86,7 +86,7 @@ func (p *page) checks() {
 				continue
 			}
 			failed++
-			p.Sign(phrase.Tone(c.Severity), phrase.Safe(c.ID)+"  "+phrase.Safe(c.Message))
+			p.Sign(phrase.Tone(c.Severity), phrase.Safe(c.ID)+": "+phrase.Safe(c.Message))
 			if c.Hint != "" {
 				p.Hang(indent+indent, theme.Plain, phrase.Safe(c.Hint))
 			}
@@ -120,7 +120,7 @@ func (p *page) facts() {
 	p.Hang(indent, theme.Plain, taken)
 	for _, c := range p.point.Checks { // those that only tell something
 		if c.Severity != inspect.SeverityError && c.Severity != inspect.SeverityWarning {
-			p.Hang(indent, theme.Muted, phrase.Safe(c.ID)+"  "+phrase.Safe(c.Message))
+			p.Hang(indent, theme.Muted, phrase.Safe(c.ID)+": "+phrase.Safe(c.Message))
 		}
 	}
 }
