@@ -350,6 +350,26 @@ func TestConfigCheckAsksTheJobManager(t *testing.T) {
 	}
 }
 
+// The console asks the job's own JobManager for a checkpoint's tasks.
+func TestTheConsoleAsksForTasks(t *testing.T) {
+	m := newJobManagers(time.Second, clock.System{})
+	t.Cleanup(m.close)
+	in := inspect.New(nil, nil, clock.System{}).WithLive(m)
+	job := inspect.Job{Name: "order-agent-c", Flink: inspect.RefOf(recordedFlink("2.3.0").Start(t, "failed"), "order-agent-c")}
+	running, err := in.Running(t.Context(), job)
+	if err != nil || running.Live == nil || len(running.Live.Checkpoints.History) == 0 {
+		t.Fatalf("%+v, %v", running, err)
+	}
+	details, err := in.Checkpoint(t.Context(), job, 9)
+	if err != nil || details.ID != 9 || len(details.Tasks) == 0 || details.Tasks[0].Acknowledged != details.Tasks[0].Subtasks {
+		t.Errorf("%+v, %v", details, err)
+	}
+	job.Flink.REST = ""
+	if _, err := in.Checkpoint(t.Context(), job, 9); fault.KindOf(err) != fault.Config {
+		t.Errorf("a job without a JobManager: %v", err)
+	}
+}
+
 func TestTheHeaderSaysWhetherFlinkAnswers(t *testing.T) {
 	m := newJobManagers(time.Second, clock.System{})
 	t.Cleanup(m.close)

@@ -37,7 +37,10 @@ type jobManagers struct {
 	links   map[string]*link // by address
 }
 
-var _ inspect.LiveStore = (*jobManagers)(nil)
+var (
+	_ inspect.LiveStore       = (*jobManagers)(nil)
+	_ inspect.CheckpointStore = (*jobManagers)(nil)
+)
 
 func newJobManagers(timeout time.Duration, c clock.Clock) *jobManagers {
 	return &jobManagers{timeout: timeout, clock: c, clients: map[string]*flinkrest.Client{}, links: map[string]*link{}}
@@ -52,6 +55,17 @@ func (m *jobManagers) Live(ctx context.Context, ref inspect.JobRef) (inspect.Liv
 	state, err := live.Live(ctx, ref)
 	m.answered(ref.REST, state.JobID != "", err)
 	return state, err
+}
+
+// Checkpoint implements inspect.CheckpointStore.
+func (m *jobManagers) Checkpoint(ctx context.Context, ref inspect.JobRef, id int64) (inspect.LiveCheckpointDetails, error) {
+	live, err := m.at(ref.REST)
+	if err != nil {
+		return inspect.LiveCheckpointDetails{}, err
+	}
+	details, err := live.Checkpoint(ctx, ref, id)
+	m.answered(ref.REST, false, err)
+	return details, err
 }
 
 // at is the JobManager at an address.
