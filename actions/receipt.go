@@ -24,7 +24,7 @@ type Receipt struct {
 	TopicID             string             `json:"topicId"`
 	Accepted            []string           `json:"accepted"` // warnings
 	Lost                []string           `json:"lost"`     // recovery points that can never be restored again, with those that are unknown
-	Span                int64              `json:"span"`     // offset span that the plan was to delete
+	Span                *int64             `json:"span"`     // offset span that the plan was to delete; nil: not known
 	Verdict             Outcome            `json:"verdict"`
 	Message             string             `json:"message"`
 	Partitions          []PartitionVerdict `json:"partitions"`
@@ -44,7 +44,7 @@ func NewReceipt(who Operator, plan inspect.CleanupPlan, report Report, approval 
 		User: who.User, Host: who.Host, Profile: who.Profile, Began: began, Ended: ended,
 		Reason: approval.Reason(), PlanID: plan.PlanID, SourceRecoveryPoint: plan.SourceRecoveryPoint,
 		Topic: plan.Topic, TopicID: plan.TopicID, Accepted: append([]string{}, approval.Accepted()...), Lost: []string{},
-		Span: report.Deletes.Span, Verdict: verdict.Verdict, Message: verdict.Message, Partitions: verdict.Partitions, Report: approval.ReportHash(),
+		Span: &report.Deletes.Span, Verdict: verdict.Verdict, Message: verdict.Message, Partitions: verdict.Partitions, Report: approval.ReportHash(),
 	}
 	for _, list := range [][]PointFate{report.Lost, report.Unknown} {
 		for _, f := range list {
@@ -69,9 +69,13 @@ func (r Receipt) Text() string {
 	line("who", "%s@%s, profile %s", r.User, r.Host, r.Profile)
 	line("when", "%s to %s", r.Began.UTC().Format(time.RFC3339), r.Ended.UTC().Format(time.RFC3339))
 	line("why", "%s", r.Reason)
-	line("from", "%s", r.SourceRecoveryPoint)
+	if r.SourceRecoveryPoint != "" {
+		line("from", "%s", r.SourceRecoveryPoint)
+	}
 	line("topic", "%s, id %s", r.Topic, r.TopicID)
-	line("deletes", "an offset span of %s (records not counted)", group(r.Span))
+	if r.Span != nil {
+		line("deletes", "an offset span of %s (records not counted)", group(*r.Span))
+	}
 	for _, uri := range r.Lost {
 		line("lost", "%s", uri)
 	}
@@ -85,6 +89,8 @@ func (r Receipt) Text() string {
 		}
 		line("partition", "%d: log start %s, target %s", p.Partition, start, group(p.Target))
 	}
-	line("report", "%s", r.Report)
+	if r.Report != "" {
+		line("report", "%s", r.Report)
+	}
 	return b.String()
 }

@@ -45,7 +45,7 @@ func (g gatherer) evidence(ctx context.Context, source string) (e actions.Eviden
 			partial, e.DataErr = e.DataErr, nil // the partitions say which of them
 		}
 	})
-	if actions.CheckConfiguration(g.job, nil) == nil {
+	if actions.CheckConfiguration(inspect.Job{Topic: g.job.Topic, ControlTopic: g.job.ControlTopic}, nil) == nil {
 		wg.Go(func() { e.Control, e.ControlErr = g.log.ControlTopic(ctx, *g.job.ControlTopic) })
 	}
 	wg.Go(func() { e.Own, e.OwnErr = g.own(ctx, source) })

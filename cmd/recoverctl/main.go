@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
-	"syscall"
 
 	"golang.org/x/term"
 
@@ -22,8 +20,10 @@ func main() {
 		fmt.Fprintf(os.Stderr, "recoverctl: give the environment back: %v\n", err)
 		os.Exit(fault.Bug.Exit())
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	code := run(ctx, os.Args[1:], systemStreams())
+	ctx, signals, stop := watchSignals(context.Background())
+	s := systemStreams()
+	s.signals = signals
+	code := run(ctx, os.Args[1:], s)
 	stop()
 	os.Exit(code)
 }
@@ -34,9 +34,10 @@ type streams struct {
 	out     io.Writer
 	err     io.Writer
 	environ []string
-	width   int  // columns of the terminal that out is; 0 when it is none
-	errTTY  bool // err is a terminal
-	inTTY   bool // in is a terminal
+	width   int      // columns of the terminal that out is; 0 when it is none
+	errTTY  bool     // err is a terminal
+	inTTY   bool     // in is a terminal
+	signals *signals // nil: none reach this process
 }
 
 func systemStreams() streams {

@@ -31,7 +31,7 @@ func TestTheManualLeavesNothingOut(t *testing.T) {
 	}
 	page := markdown(manualOf(tree()))
 	flag := regexp.MustCompile(`(?m)^ +(?:-\w, )?--([a-z-]+)`)
-	for _, path := range [][]string{{"inspect", "job"}, {"inspect", "point"}, {"inspect", "flink", "exceptions"}, {"validate", "restore"}, {"demo"}, {"config", "init"}} {
+	for _, path := range [][]string{{"inspect", "job"}, {"inspect", "point"}, {"inspect", "flink", "exceptions"}, {"validate", "restore"}, {"demo"}, {"config", "init"}, {"plan", "cleanup"}, {"apply"}, {"journal", "list"}} {
 		help := command(t, append(path, "--help")...)
 		matches := flag.FindAllStringSubmatch(help.out, -1)
 		if len(matches) < 20 {

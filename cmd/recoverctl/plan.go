@@ -224,7 +224,7 @@ func (a *app) nextCommands(file string, report actions.Report, e actions.Evidenc
 	suffix := a.sameFlags()
 	apply := "recoverctl apply " + quoteArg(file) + ` --reason "…"`
 	for _, w := range report.Warnings {
-		apply += " --accept " + quoteArg(w.Name)
+		apply += " --accept " + quoteArg(safe(w.Name))
 	}
 	if !e.Offline && !e.Control.Exists && report.Recorded == "" {
 		apply += " --create-control-topic 3"
@@ -236,8 +236,8 @@ func (a *app) nextCommands(file string, report actions.Report, e actions.Evidenc
 // answer is printed.
 func (a *app) sameFlags() string {
 	var b strings.Builder
-	a.flags.Visit(func(f *pflag.Flag) {
-		if slices.Contains([]string{"output", "no-color", "access"}, f.Name) {
+	a.flags.VisitAll(func(f *pflag.Flag) {
+		if !f.Changed || slices.Contains([]string{"output", "no-color", "access"}, f.Name) {
 			return
 		}
 		values := []string{f.Value.String()}

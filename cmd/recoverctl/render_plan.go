@@ -38,10 +38,10 @@ func renderReport(t *table, r actions.Report, now time.Time) {
 	renderDeletes(t, r.Deletes)
 	t.line("")
 	if r.Keep.Enforced {
-		t.line(fmt.Sprintf("%d other recovery points stay restorable with every file present; the profile keeps %d", r.Keep.Others, r.Keep.Required))
+		t.line(fmt.Sprintf("beside the plan's own, %d stay restorable with every file present; the profile keeps %d", r.Keep.Others, r.Keep.Required))
 	}
 	for _, s := range r.Searched {
-		line := fmt.Sprintf("searched %s at %s: %d recovery points", safe(s.Place), s.At.UTC().Format(time.RFC3339), s.Found)
+		line := fmt.Sprintf("searched %s at %s, found %d", safe(s.Place), s.At.UTC().Format(time.RFC3339), s.Found)
 		if s.Problem != "" {
 			line += "; " + safe(s.Problem)
 		}
@@ -122,20 +122,6 @@ func driftValue(v any) string {
 		return offsetsText(v)
 	default:
 		return safe(fmt.Sprint(v))
-	}
-}
-
-func renderPartitionVerdicts(t *table, partitions []actions.PartitionVerdict) {
-	if len(partitions) == 0 {
-		return
-	}
-	t.row(num("PARTITION"), num("TARGET"), num("LOG START"))
-	for _, p := range partitions {
-		start := "not read"
-		if p.LogStart != nil {
-			start = figures.Group(*p.LogStart)
-		}
-		t.row(num(fmt.Sprint(p.Partition)), num(figures.Group(p.Target)), num(start))
 	}
 }
 

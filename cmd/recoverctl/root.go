@@ -61,7 +61,7 @@ command, as text or JSON.`),
 	})
 	root.CompletionOptions.HiddenDefaultCmd = false
 	root.AddCommand(
-		newConsole(a), newDemo(a), newInspect(a), newValidate(a), newPlan(a), newJournal(a), newConfig(a), newVersion(a), newMan(a),
+		newConsole(a), newDemo(a), newInspect(a), newValidate(a), newPlan(a), newApply(a), newVerify(a), newJournal(a), newConfig(a), newVersion(a), newMan(a),
 	)
 	return root
 }

@@ -42,16 +42,22 @@ type answer[T any] struct {
 func ask[T any](t *testing.T, kind string, args ...string) (answer[T], outcome) {
 	t.Helper()
 	got := command(t, append(slices.Clone(args), "-o", "json")...)
+	return decodeAnswer[T](t, kind, got), got
+}
+
+// decodeAnswer reads the answer that a command printed with -o json.
+func decodeAnswer[T any](t *testing.T, kind string, got outcome) answer[T] {
+	t.Helper()
 	var a answer[T]
 	dec := json.NewDecoder(strings.NewReader(got.out))
 	dec.UseNumber()
 	if err := dec.Decode(&a); err != nil {
-		t.Fatalf("%q: no JSON (%v), exit %d\nstdout %s\nstderr %s", args, err, got.code, got.out, got.errOut)
+		t.Fatalf("no JSON (%v), exit %d\nstdout %s\nstderr %s", err, got.code, got.out, got.errOut)
 	}
 	if a.Schema != "recoverctl/v1" || a.Kind != kind {
-		t.Fatalf("%q: schema %q kind %q, want kind %q", args, a.Schema, a.Kind, kind)
+		t.Fatalf("schema %q kind %q, want kind %q", a.Schema, a.Kind, kind)
 	}
-	return a, got
+	return a
 }
 
 // cleanupContext is for work after the test, whose own context has ended.

@@ -1,0 +1,286 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/recoverctl/recoverctl/actions"
+	"github.com/recoverctl/recoverctl/actions/kafka"
+	"github.com/recoverctl/recoverctl/inspect"
+	"github.com/recoverctl/recoverctl/internal/access"
+	"github.com/recoverctl/recoverctl/internal/fault"
+	"github.com/recoverctl/recoverctl/internal/journal"
+)
+
+// applyAsk is what apply was asked for.
+type applyAsk struct {
+	reason, approve string
+	accept          []string
+	replication     *int // consent to making the control topic; nil: none
+	step            bool
+}
+
+func newApply(a *app) *cobra.Command {
+	var ask applyAsk
+	var replication int
+	cmd := &cobra.Command{
+		Use: "apply FILE", Short: "Apply a cleanup plan, or finish one that stopped: records are deleted for good", Args: exactArgs("one plan FILE"),
+		Long: `Shows the plan's report, asks for the approval of exactly this plan, and carries
+it out: the boundary is committed on the control topic, the log is trimmed, the
+log starts are read again. A plan that is committed already is finished by the
+same command.
+
+At a terminal the approval is a phrase that is typed. Without one it is
+--approve with the plan's id: 8 digits, in production all 64. Each warning of
+the report is accepted by its name with --accept. Access must be operate, and in
+production --access operate must stand on this very command line.
+
+The first ctrl-c, SIGTERM or SIGHUP stops it at the next safe place. A second
+ctrl-c, two seconds or more after the first, ends it now, and what was being
+written is then unknown.
+
+Exit codes: 0 applied; refused before anything was written: 2 by the
+configuration, 5 by access, approval or too few recovery points left, 7 by what
+has changed since the plan, 9 by the control topic's history; 8 partial, 11
+another apply of this job is going on, 12 what became of a write is unknown, 130
+stopped, or not approved.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("create-control-topic") {
+				ask.replication = &replication
+			}
+			if err := ask.check(); err != nil {
+				return err
+			}
+			if err := a.load(); err != nil {
+				return err
+			}
+			p := a.selection.Profile
+			if err := access.MayWrite(p.Access, p.Environment, a.selection.OperateFlag); err != nil {
+				return err
+			}
+			plan, err := parsePlan(args[0])
+			if err != nil {
+				return err
+			}
+			return a.apply(cmd.Context(), plan, ask)
+		},
+	}
+	cmd.Flags().StringVar(&ask.reason, "reason", "", "why this is done, as one line of `TEXT` for the journal and the receipt")
+	cmd.Flags().StringVar(&ask.approve, "approve", "", "approve the plan with this `ID` where there is no terminal")
+	cmd.Flags().BoolVar(&ask.step, "step", false, "pause before each step; a step that writes needs its own go")
+	cmd.Flags().StringArrayVar(&ask.accept, "accept", nil, "accept the warning with this `NAME` (repeatable)")
+	cmd.Flags().IntVar(&replication, "create-control-topic", 0, "make the control topic, where it does not exist, with this `NUMBER` of replicas")
+	return cmd
+}
+
+// check judges the flags by themselves.
+func (ask applyAsk) check() error {
+	if err := actions.CheckReason(ask.reason); err != nil {
+		return err
+	}
+	for _, name := range ask.accept {
+		if !actions.IsWarningName(name) {
+			return fault.New(fault.Usage, "read flags", "--accept %s is not the name of a warning", safe(name)).
+				WithHint("the report of recoverctl plan show names the warnings of a plan")
+		}
+	}
+	return nil
+}
+
+// applied is the JSON form of an apply. Problem is why it was refused.
+type applied struct {
+	actions.ApplyResult
+	Problem *actions.Refusal `json:"problem"`
+}
+
+// applying is one apply with all that it needs.
+type applying struct {
+	*app
+	ask    applyAsk
+	plan   inspect.CleanupPlan
+	job    inspect.Job
+	who    actions.Operator
+	report actions.Report
+	person *person // who answers questions; nil: there is no terminal
+	faults []error // what could not be read on the way
+	talk   io.Writer
+}
+
+func (a *app) apply(ctx context.Context, plan inspect.CleanupPlan, ask applyAsk) error {
+	job, err := a.kafkaJob("apply")
+	if err != nil {
+		return err
+	}
+	prompt, err := a.askFirst(ctx)
+	if err != nil {
+		return err
+	}
+	in, systems, err := a.inspector(a.selection.Profile, prompt)
+	if err != nil {
+		return err
+	}
+	defer systems.close()
+	r := &applying{app: a, ask: ask, plan: plan, job: job, talk: a.err}
+	if a.wantsJSON() && !a.errTTY {
+		r.talk = io.Discard // a program reads standard error: it holds nothing but the error
+	}
+	if r.person, err = a.openPerson(ask); err != nil {
+		return err
+	}
+	defer r.person.close()
+	if r.who, err = a.operator(job); err != nil {
+		return err
+	}
+	g := gatherer{in: in, log: systems.log, live: systems.live, clock: a.clock, job: job, replication: ask.replication}
+	var e actions.Evidence
+	if e, r.faults = g.evidence(ctx, plan.SourceRecoveryPoint); ctx.Err() != nil {
+		return ctx.Err()
+	}
+	r.report = actions.NewReport(plan, e)
+	if refused := r.report.Refused; refused != nil {
+		return r.refuse(refused, e)
+	}
+	if err := unread(e); err != nil {
+		return err
+	}
+	state, err := journal.StateDir(a.variable)
+	if err != nil {
+		return err
+	}
+	lock, err := journal.Acquire(state, "kafka "+e.Data.ClusterID+" "+plan.Topic, journal.Owner{
+		User: r.who.User, Host: r.who.Host, Since: a.clock.Now(), Doing: "cleanup " + shortID(plan.PlanID)})
+	if err != nil {
+		return err
+	}
+	if was := lock.Abandoned; was != nil && was.PID > 0 {
+		fmt.Fprintf(r.talk, "note: an apply by %s@%s was cut off (%s, process %d); what is on the cluster decides how this one goes on\n", safe(was.User), safe(was.Host), safe(was.Doing), was.PID)
+	}
+	approval, err := r.approve(ctx)
+	if err == nil {
+		err = r.run(ctx, state, approval, kafka.Config{
+			Connect: kafka.Dial(connConfig(a.selection.Profile.Kafka, prompt), a.clock), Job: job, Plan: plan, Approved: r.report,
+			Replication: ask.replication, Gather: func(ctx context.Context) (actions.Evidence, error) {
+				e, _ := g.evidence(ctx, plan.SourceRecoveryPoint)
+				return e, ctx.Err()
+			},
+		})
+	}
+	if released := lock.Release(); released != nil {
+		fmt.Fprintf(a.err, "warning: %s\n", safe(released.Error()))
+	}
+	return err
+}
+
+// refuse prints what an apply that would be refused comes to, as things are, and
+// returns the refusal. Nothing was begun.
+func (r *applying) refuse(why *actions.Refusal, e actions.Evidence) error {
+	verdict := actions.OperationVerdict{Verdict: actions.Undecided, Message: "the control topic was not asked", Partitions: []actions.PartitionVerdict{}}
+	if e.Control.Name != "" || e.ControlErr != nil {
+		verdict = actions.Judge(r.plan, e.Control, e.ControlErr, e.Data, e.DataErr)
+	}
+	result := applied{Problem: why, ApplyResult: actions.ApplyResult{
+		PlanID: r.plan.PlanID, Verdict: verdict.Verdict, Message: verdict.Message, Stage: why.Stage,
+		Steps: []actions.StepResult{}, Partitions: verdict.Partitions,
+	}}
+	if err := r.printer().result("ApplyResult", result, r.faults, func(t *table) {
+		t.line(fmt.Sprintf("✖ not begun: refused at %s. Now %s: %s", why.Stage, verdict.Verdict, verdict.Message))
+	}); err != nil {
+		return err
+	}
+	return actions.Refuse(why.Stage, &why.Problem)
+}
+
+// approve shows the report and asks for the approval of exactly it.
+func (r *applying) approve(ctx context.Context) (actions.Approval, error) {
+	t := newTable(r.talk, r.errWidth())
+	renderReport(t, r.report, r.clock.Now())
+	if err := t.flush(); err != nil {
+		return actions.Approval{}, fmt.Errorf("show the report: %w", err)
+	}
+	q := actions.Question{
+		Plan: r.plan, Report: r.report, Environment: r.selection.Profile.Environment,
+		Profile: r.selection.Profile.Name, Subject: r.plan.Topic,
+	}
+	if err := r.openWarnings(); err != nil {
+		return actions.Approval{}, err
+	}
+	answer := actions.Answer{Digits: r.ask.approve, Reason: r.ask.reason, Accept: r.ask.accept}
+	if r.person != nil && r.ask.approve == "" {
+		phrase, err := q.Phrase()
+		if err != nil {
+			return actions.Approval{}, err
+		}
+		if answer.Phrase, err = r.person.phrase(ctx, phrase.String()); err != nil {
+			return actions.Approval{}, err
+		}
+	}
+	answer.At = r.clock.Now()
+	approval, unneeded, err := actions.Ask(q, answer)
+	for _, name := range unneeded {
+		fmt.Fprintf(r.talk, "note: the warning %s is not raised; should it come up later, it is not accepted\n", safe(name))
+	}
+	return approval, err
+}
+
+// openWarnings refuses before a phrase is typed in vain.
+func (r *applying) openWarnings() error {
+	var open, flags []string
+	for _, w := range r.report.Warnings {
+		if !slices.Contains(r.ask.accept, w.Name) {
+			open, flags = append(open, safe(w.Name)), append(flags, "--accept "+quoteArg(safe(w.Name)))
+		}
+	}
+	if open == nil {
+		return nil
+	}
+	return fault.New(fault.Denied, "approve", "the report has warnings that are not accepted: %s", strings.Join(open, ", ")).
+		WithHint("look at them with recoverctl plan show; what is accepted is named one by one: %s", strings.Join(flags, " "))
+}
+
+// run carries the plan out and prints what it came to.
+func (r *applying) run(ctx context.Context, state string, approval actions.Approval, config kafka.Config) error {
+	lines, err := journal.Open(state, r.clock)
+	if err != nil {
+		return err
+	}
+	cleanup := kafka.New(config)
+	defer cleanup.Close()
+	const networkSteps = 4 // of a verification, or of settling a write
+	run, err := actions.Start(ctx, actions.RunPlan{
+		Plan: r.plan, Report: r.report, Approval: approval, Who: r.who, Steps: cleanup.Doers(), Verify: cleanup.Verify,
+		Journal: lines, Clock: r.clock, Step: r.ask.step, Timeout: networkSteps * max(r.loaded.Timeout, time.Second),
+	})
+	if err != nil {
+		return err
+	}
+	w := newWatch(r.talk, run, r.person)
+	giveBack := r.signals.take(w.signal)
+	w.follow()
+	result, runErr := run.Wait()
+	giveBack()
+	done := applied{ApplyResult: result, Problem: refusalOf(runErr)}
+	if err := r.printer().result("ApplyResult", done, r.faults, func(t *table) {
+		if r.report.Recorded == inspect.StatusApplied {
+			t.line("· it was applied already: nothing was sent")
+		}
+		renderApplied(t, result)
+	}); err != nil {
+		return err
+	}
+	return runErr
+}
+
+func renderApplied(t *table, r actions.ApplyResult) {
+	t.line(fmt.Sprintf("%s %s: %s", verdictSign(r.Verdict), r.Verdict, r.Message))
+	t.line("")
+	for _, s := range r.Steps {
+		t.row(text(s.Name), text(string(s.State)), text(s.Detail))
+	}
+	renderReceipt(t, r.Receipt)
+}

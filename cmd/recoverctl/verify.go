@@ -1,0 +1,194 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/user"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/recoverctl/recoverctl/actions"
+	"github.com/recoverctl/recoverctl/actions/kafka"
+	"github.com/recoverctl/recoverctl/inspect"
+	"github.com/recoverctl/recoverctl/internal/fault"
+	"github.com/recoverctl/recoverctl/internal/journal"
+)
+
+func newVerify(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "verify FILE|ID", Short: "Say from what the cluster holds now what has become of a cleanup", Args: exactArgs("one FILE or plan ID"),
+		Long: `Reads the control topic and the log starts, and says what they prove. A cleanup
+is applied only where APPLIED is on record and every partition's log begins at or
+past its target. A plan without its file is named by its id, or the first eight
+or more digits of it.
+
+Exit codes: 0 applied, 1 not started or committed, 7 contradicted, 8 partial, 12
+unknown.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := a.load(); err != nil {
+				return err
+			}
+			return a.verify(cmd.Context(), args[0])
+		},
+	}
+}
+
+func (a *app) verify(ctx context.Context, what string) error {
+	var plan inspect.CleanupPlan
+	byID, err := isPlanID(what)
+	if err == nil && !byID {
+		plan, err = parsePlan(what)
+	}
+	if err != nil {
+		return err
+	}
+	job, err := a.kafkaJob("verify")
+	if err != nil {
+		return err
+	}
+	connect := kafka.Dial(connConfig(a.selection.Profile.Kafka, terminalPrompt{}), a.clock)
+	var v actions.OperationVerdict
+	if byID {
+		v, err = kafka.VerifyID(ctx, connect, job, what)
+	} else {
+		v = kafka.Verify(ctx, connect, job, plan)
+	}
+	var faults []error
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil && fault.KindOf(err) != fault.Unreachable && fault.KindOf(err) != fault.Denied:
+		return err
+	case err != nil:
+		// What could not be read is no answer, and no failure of the question.
+		v.Message, faults = "the control topic could not be read: "+safe(err.Error()), []error{err}
+	}
+	receipt, journalErr := a.verifyReceipt(v, plan, job)
+	v.Receipt = &receipt
+	if journalErr != nil {
+		faults = append(faults, journalErr)
+	}
+	if err := a.printer().result("OperationVerdict", v, faults, func(t *table) { renderVerdict(t, v) }); err != nil {
+		return err
+	}
+	if kind, bad := v.Verdict.Exit(); bad {
+		return exitStatus(kind.Exit())
+	}
+	return nil
+}
+
+// isPlanID reports whether an argument is the beginning of a plan's id, and not
+// the name of a file. Where it could be both, the file is meant.
+func isPlanID(text string) (bool, error) {
+	const least, most = 8, 64
+	if len(text) < least || len(text) > most || strings.Trim(text, "0123456789abcdef") != "" {
+		return false, nil
+	}
+	_, err := os.Lstat(text)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return true, nil
+	case err != nil:
+		return false, fault.Wrap(fault.Corrupt, "read the plan", err, "whether %s is a file can't be told", safe(text))
+	default:
+		return false, nil
+	}
+}
+
+// kafkaJob is the chosen job where a cluster is configured.
+func (a *app) kafkaJob(op string) (inspect.Job, error) {
+	if len(a.selection.Profile.Kafka.Brokers) == 0 {
+		return inspect.Job{}, fault.New(fault.Config, op, "no brokers are configured").
+			WithHint("give --brokers HOST:PORT or set kafka.brokers in the profile")
+	}
+	return a.job()
+}
+
+// verifyReceipt is the receipt of an operation that is verified: who applied it,
+// when and why come from this machine's journal. Where that knows nothing of it,
+// it is the receipt of the verification.
+func (a *app) verifyReceipt(v actions.OperationVerdict, plan inspect.CleanupPlan, job inspect.Job) (actions.Receipt, error) {
+	who, err := a.operator(job)
+	if err != nil {
+		return actions.Receipt{}, err
+	}
+	r := actions.Receipt{
+		User: who.User, Host: who.Host, Profile: who.Profile, Reason: "verified only: this machine's journal holds no apply of this plan",
+		PlanID: v.PlanID, SourceRecoveryPoint: plan.SourceRecoveryPoint, Topic: plan.Topic, TopicID: plan.TopicID,
+		Accepted: []string{}, Lost: []string{}, Verdict: v.Verdict, Message: v.Message, Partitions: v.Partitions,
+	}
+	if r.Topic == "" {
+		r.Topic = job.Topic
+	}
+	r.Began = a.clock.Now()
+	r.Ended = r.Began
+	read, err := a.readJournal(journal.Filter{Plan: v.PlanID})
+	if run := lastRun(read.Entries); len(run) > 0 {
+		e := run[0]
+		r.User, r.Host, r.Profile, r.Began, r.Ended, r.Reason = e.User, e.Host, e.Profile, e.Time, run[len(run)-1].Time, e.Reason
+		r.Accepted, r.Report, r.TopicID = append([]string{}, e.Accept...), e.Report, e.TopicID
+	}
+	return r, err
+}
+
+// lastRun is the newest run that was to write something, from its beginning;
+// where none was, the newest. A plan that is applied once more writes nothing.
+func lastRun(entries []journal.Entry) []journal.Entry {
+	wrote := ""
+	newest := ""
+	for _, e := range entries {
+		switch e.Event {
+		case journal.Begin:
+			newest = e.Run
+		case journal.Intent:
+			wrote = e.Run
+		}
+	}
+	run := cmp.Or(wrote, newest)
+	entries = slices.DeleteFunc(slices.Clone(entries), func(e journal.Entry) bool { return e.Run != run })
+	if len(entries) > 0 && entries[0].Event != journal.Begin {
+		return nil // its beginning, with who and why, is not on record
+	}
+	return entries
+}
+
+// operator is who runs this program.
+func (a *app) operator(job inspect.Job) (actions.Operator, error) {
+	host, err := os.Hostname()
+	if err != nil {
+		return actions.Operator{}, fault.Wrap(fault.Config, "find out who this is", err, "this machine does not say its name")
+	}
+	name := a.variable("USER")
+	if me, err := user.Current(); err == nil {
+		name = me.Username
+	}
+	if name == "" {
+		name = fmt.Sprintf("uid %d", os.Getuid())
+	}
+	return actions.Operator{User: name, Host: host, Profile: a.selection.Profile.Name, Job: job.Name}, nil
+}
+
+// verdictSign marks a verdict. Only what was read is a tick.
+func verdictSign(o actions.Outcome) string {
+	switch o {
+	case actions.Applied:
+		return "✔"
+	case actions.NotStarted, actions.Committed:
+		return "·"
+	case actions.Undecided:
+		return "?"
+	default:
+		return "✖"
+	}
+}
+
+func renderVerdict(t *table, v actions.OperationVerdict) {
+	t.line(fmt.Sprintf("%s %s: %s", verdictSign(v.Verdict), v.Verdict, v.Message))
+	renderReceipt(t, v.Receipt)
+}
