@@ -115,24 +115,7 @@ func lastOperation(ops []Operation) *Operation {
 func summarize(job Job, points []RecoveryPoint, ev reading) []PointSummary {
 	out := make([]PointSummary, 0, len(points))
 	for _, p := range points {
-		v := ev.judge(job, p)
-		s := PointSummary{
-			URI: p.URI, Kind: p.Kind, CheckpointID: p.CheckpointID, Taken: p.Taken,
-			Verdict: v.Verdict, Offsets: p.Merged.Offsets, Unchecked: v.Unchecked,
-			Pinned: slices.Contains(job.Pinned, p.URI), Severity: p.WorstCheck(), Validation: v,
-		}
-		if s.Offsets == nil {
-			s.Offsets = Offsets{}
-		}
-		if len(v.Reasons) > 0 {
-			s.Reason, s.Message = &v.Reasons[0].Code, v.Reasons[0].Message
-		}
-		if v.Verdict == Accepted {
-			for _, w := range v.Window {
-				s.Span += max(0, w.To-w.From)
-			}
-		}
-		out = append(out, s)
+		out = append(out, summaryOf(job, p.URI, p, ev.judge(job, p)))
 	}
 	for n := range out {
 		out[n].Validation.Older, out[n].Validation.Newer = around(out, n-1, n+1)

@@ -231,6 +231,10 @@ func (v *versions) Point(ctx context.Context, uri string) (inspect.RecoveryPoint
 	return v.source.Point(ctx, uri)
 }
 
+func (v *versions) Elsewhere(ctx context.Context, job inspect.Job, uri string) (inspect.PointSummary, error) {
+	return v.source.Elsewhere(ctx, job, uri)
+}
+
 func (v *versions) Running(ctx context.Context, job inspect.Job) (inspect.Running, error) {
 	return v.source.Running(ctx, job)
 }

@@ -43,6 +43,9 @@ func (r *Reader) Read() tui.Cmd {
 	})
 }
 
+// Now is the reader's clock.
+func (r *Reader) Now() time.Time { return r.now() }
+
 // Busy reports whether a read was started and has brought no result yet.
 func (r *Reader) Busy() bool { return r.reading }
 

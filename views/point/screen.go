@@ -16,7 +16,7 @@ import (
 // Source reads recovery points and, for the restore check, overviews.
 // *inspect.Inspector is one.
 type Source interface {
-	overview.Source
+	restorecheck.Source
 	// Point reads one recovery point, offline. The error says what could not be
 	// read of it, beside what could.
 	Point(ctx context.Context, uri string) (inspect.RecoveryPoint, error)

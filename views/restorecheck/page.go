@@ -1,6 +1,7 @@
 package restorecheck
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -21,7 +22,7 @@ func (s *Screen) page(width int, all bool) (lines []string, next *page) {
 	next = s.newPage(width)
 	p := s.newPage(width)
 	reading := s.reader.Reading
-	at, found := reading.Find(s.uri)
+	point, elsewhere, found := s.find()
 	switch {
 	case s.reader.Busy() && !reading.Known():
 		p.Hang(" ", theme.Plain, "reading "+s.name(s.uri)+": its verdict is not known yet")
@@ -30,19 +31,25 @@ func (s *Screen) page(width int, all bool) (lines []string, next *page) {
 		p.Sign(theme.Error, "the restore check could not be made")
 		p.faults()
 		return p.Lines, next
+	case !found && s.far.asking:
+		p.Hang(" ", theme.Plain, "reading "+s.name(s.uri)+", which lies in none of the places searched: its verdict is not known yet")
+		return p.Lines, next
 	case !found:
-		p.Sign(theme.Warning, s.name(s.uri)+" is not among the recovery points that were found ("+reading.Searched()+")")
+		p.Sign(theme.Warning, s.name(s.uri)+" is not among the recovery points that were found ("+reading.Searched()+"), and could not be judged by itself")
 		p.Hang(indent, theme.Plain, phrase.Safe(s.uri))
-		p.Hang(indent, theme.Plain, "It was deleted, or its place could not be listed. n goes to the next recovery point, r reads again.")
+		p.Faults(theme.Warning, "", s.far.err)
+		p.Hang(indent, theme.Plain, "It was deleted, or it could not be read. n goes to the next recovery point, r reads again.")
 		p.faults()
 		return p.Lines, next
 	}
-	point := reading.Overview.Points[at]
 	v := point.Validation
 	if reading.Failed {
 		p.faults()
 	}
 	p.verdict(point)
+	if elsewhere {
+		p.Hang(indent, theme.Muted, "It lies in none of the job's places ("+reading.Searched()+").")
+	}
 	p.otherwise(v)
 	if p.refusing(v.Rules) && len(v.Notes) > 0 {
 		p.Blank()
@@ -57,10 +64,17 @@ func (s *Screen) page(width int, all bool) (lines []string, next *page) {
 	}
 	p.releases(v)
 	p.calls(v.Calls)
-	if !reading.Failed && reading.Err != nil {
+	unread := reading.Err
+	if reading.Failed {
+		unread = nil // told at the top
+	}
+	if elsewhere {
+		unread = errors.Join(unread, s.far.err)
+	}
+	if unread != nil {
 		p.Blank()
 		p.Hang(" ", theme.Plain, "Not everything could be read:")
-		p.faults()
+		p.Faults(theme.Warning, "", unread)
 	}
 	next.nearest(v)
 	next.next(point)

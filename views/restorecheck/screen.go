@@ -1,6 +1,7 @@
 package restorecheck
 
 import (
+	"context"
 	"strings"
 	"time"
 
@@ -12,12 +13,21 @@ import (
 	"github.com/recoverctl/recoverctl/views/sheet"
 )
 
+// Source reads overviews, and judges points that lie elsewhere.
+// *inspect.Inspector is one.
+type Source interface {
+	overview.Source
+	// Elsewhere judges a point that lies in none of the job's places. The error
+	// says what could not be read, beside what could.
+	Elsewhere(ctx context.Context, job inspect.Job, uri string) (inspect.PointSummary, error)
+}
+
 // Options are what the screen needs.
 type Options struct {
 	Theme  theme.Theme
 	Now    func() time.Time // time.Now if nil
 	Job    inspect.Job
-	Source overview.Source
+	Source Source
 	// Reading is the overview that the point was chosen from. The zero Reading
 	// is read when the screen is shown.
 	Reading overview.Reading
@@ -32,7 +42,9 @@ type Options struct {
 type Screen struct {
 	theme  theme.Theme
 	job    inspect.Job
+	source Source
 	reader *overview.Reader
+	far    far // the point, where it lies in none of the job's places
 	uri    string
 	under  string
 	names  map[string]string
@@ -47,13 +59,22 @@ type Screen struct {
 	below   []string // what to do next, always in sight where the sheet is longer than the screen
 }
 
+// far is what is known of a point that the overview does not hold.
+type far struct {
+	point    inspect.PointSummary
+	err      error
+	asking   bool
+	answered bool
+	at       time.Time // when it was asked for
+}
+
 // New makes the screen.
 func New(o Options) *Screen {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
 	s := &Screen{
-		theme: o.Theme, job: o.Job, reader: overview.NewReader("overview", o.Job, o.Source, o.Now),
+		theme: o.Theme, job: o.Job, source: o.Source, reader: overview.NewReader("overview", o.Job, o.Source, o.Now),
 		uri: o.Point, under: o.Under, named: o.Commands, sheet: sheet.New(o.Theme),
 	}
 	s.reader.Reading = o.Reading
@@ -61,24 +82,58 @@ func New(o Options) *Screen {
 	return s
 }
 
-// Init reads only where the screen was opened without an overview.
+// Init reads only what the screen was opened without: the overview, or the point
+// where the overview does not hold it.
 func (s *Screen) Init() tui.Cmd {
 	if s.reader.Reading.Known() {
-		return nil
+		return s.ask()
 	}
 	return s.reader.Read()
 }
 
 // Reload judges the point again, as of now.
-func (s *Screen) Reload() tui.Cmd { return s.reader.Read() }
+func (s *Screen) Reload() tui.Cmd {
+	s.far.asking = false // what was under way has been cancelled
+	return s.reader.Read()
+}
+
+// ask judges a point that the overview does not hold by itself.
+func (s *Screen) ask() tui.Cmd {
+	if _, here := s.reader.Reading.Find(s.uri); here || !s.reader.Reading.Known() {
+		return nil
+	}
+	s.far.asking, s.far.at = true, s.reader.Now()
+	source, job, uri := s.source, s.job, s.uri
+	return tui.Load("elsewhere", func(ctx context.Context) (inspect.PointSummary, error) { return source.Elsewhere(ctx, job, uri) })
+}
 
 // Update implements tui.Screen.
 func (s *Screen) Update(msg tui.Msg) tui.Cmd {
 	if s.reader.Take(msg) {
 		s.names = phrase.Names(s.reader.Reading.Overview.Points)
+		cmd := s.ask()
+		s.lay()
+		return cmd
+	}
+	if loaded, ok := msg.(tui.Loaded[inspect.PointSummary]); ok {
+		s.far.asking, s.far.answered, s.far.err = false, true, loaded.Err
+		if loaded.Value.Verdict != "" || loaded.Err == nil {
+			s.far.point = loaded.Value
+		}
 		s.lay()
 	}
 	return nil
+}
+
+// find is the point with its verdict, from the overview or judged by itself.
+func (s *Screen) find() (point inspect.PointSummary, elsewhere, ok bool) {
+	if at, here := s.reader.Reading.Find(s.uri); here {
+		return s.reader.Reading.Overview.Points[at], false, true
+	}
+	if s.far.answered && s.far.point.URI == s.uri {
+		return s.far.point, true, true
+	}
+	return inspect.PointSummary{}, false, false
 }
 
 // Resize implements tui.Resizer.
@@ -173,6 +228,7 @@ func (s *Screen) next() tui.Cmd {
 		at = -1
 	}
 	s.uri = points[(at+1)%len(points)].URI
+	s.far = far{} // an answer that still comes is of another point
 	s.all = false
 	s.sheet.Top()
 	s.lay()

@@ -28,12 +28,12 @@ const (
 )
 
 // unread is the screen as it is opened without an overview.
-func unread(source overview.Source, j inspect.Job, point string) *restorecheck.Screen {
+func unread(source restorecheck.Source, j inspect.Job, point string) *restorecheck.Screen {
 	return restorecheck.New(restorecheck.Options{Theme: viewtest.Plain(), Now: viewtest.Clock, Job: j, Source: source, Point: point})
 }
 
 // opened is the screen as it is opened from a job that was read.
-func opened(t *testing.T, source overview.Source, j inspect.Job, point string) *restorecheck.Screen {
+func opened(t *testing.T, source restorecheck.Source, j inspect.Job, point string) *restorecheck.Screen {
 	t.Helper()
 	o, err := source.Overview(context.Background(), j)
 	return restorecheck.New(restorecheck.Options{
@@ -69,9 +69,18 @@ func lost() *viewtest.Source {
 	return with(store, viewtest.Log())
 }
 
+// far is the situation with a checkpoint in a place that is none of the job's.
+func far() *viewtest.Source {
+	store := viewtest.Store()
+	p := viewtest.Point("chk-9", 9, time.Hour, viewtest.Earlier())
+	p.URI = "s3://far/chk-9"
+	store.Places["s3://far"] = []inspect.RecoveryPoint{p}
+	return with(store, viewtest.Log())
+}
+
 func TestFrames(t *testing.T) {
 	incident, job := viewtest.Incident(), viewtest.Job()
-	of := func(source overview.Source, j inspect.Job, point string) func() tui.Screen {
+	of := func(source restorecheck.Source, j inspect.Job, point string) func() tui.Screen {
 		return func() tui.Screen { return opened(t, source, j, point) }
 	}
 	old := job
@@ -81,6 +90,7 @@ func TestFrames(t *testing.T) {
 	viewtest.Goldens(t, map[string]viewtest.Case{
 		"loading":         {Screen: func() tui.Screen { return unread(incident, job, savepoint) }, Busy: true},
 		"empty":           {Screen: of(incident, job, viewtest.Checkpoints+"/chk-41")},
+		"elsewhere":       {Screen: of(far(), job, "s3://far/chk-9")},
 		"partial":         {Screen: of(halfDark(), job, chk44)},
 		"failed":          {Screen: func() tui.Screen { return unread(dark(), job, savepoint) }},
 		"full":            {Screen: of(incident, job, savepoint)},
@@ -271,5 +281,26 @@ func TestSaysWhatFlinkTakesByItself(t *testing.T) {
 		if strings.Contains(d.Frame(), itself) != want {
 			t.Errorf("%s: %q is %v on the screen, want %v:\n%s", uri, itself, !want, want, d.Frame())
 		}
+	}
+}
+
+// A point that lies in none of the job's places is judged by itself, with the
+// nearest accepted points of the job; n goes to those.
+func TestAPointElsewhereIsJudged(t *testing.T) {
+	d := tuitest.New(t, viewtest.Options(viewtest.Plain()), opened(t, far(), viewtest.Job(), "s3://far/chk-9"), 120, 40)
+	for _, want := range []string{
+		"REJECTED: partition 0 must be read from 90, cleanup", "none of the job's places (2 places searched)", "marker at or past the boundary  FAILED", "Accepted and newer  chk-42",
+	} {
+		if !strings.Contains(d.Frame(), want) {
+			t.Errorf("%q is not on the screen:\n%s", want, d.Frame())
+		}
+	}
+	d.Press("r")
+	if !strings.Contains(d.Frame(), "REJECTED: partition 0 must be read from 90") {
+		t.Errorf("judged again:\n%s", d.Frame())
+	}
+	d.Press("n")
+	if !strings.Contains(d.Frame(), "accepted: a restore replays") || strings.Contains(d.Frame(), "none of the job's places") {
+		t.Errorf("the next point:\n%s", d.Frame())
 	}
 }

@@ -100,6 +100,11 @@ func (s *Source) Point(ctx context.Context, uri string) (p inspect.RecoveryPoint
 	return p, err
 }
 
+// Elsewhere is that of the job's inspector.
+func (s *Source) Elsewhere(ctx context.Context, job inspect.Job, uri string) (inspect.PointSummary, error) {
+	return s.jobs[job.Name].Elsewhere(ctx, job, uri)
+}
+
 // Running is that of the job's inspector.
 func (s *Source) Running(ctx context.Context, job inspect.Job) (inspect.Running, error) {
 	return s.jobs[job.Name].Running(ctx, job)
