@@ -66,8 +66,8 @@ func (i *Inspector) Overview(ctx context.Context, job Job) (JobOverview, error) 
 		}
 		o.Partitions = append(o.Partitions, po)
 	}
-	o.Findings = findings(job, ev, boundary, o.Points, placesErr)
-	o.Findings = inOrder(append(o.Findings, liveFindings(o, liveErr)...))
+	// What the job does now comes first: it is what an operator asks first.
+	o.Findings = inOrder(append(liveFindings(o, liveErr), findings(job, ev, boundary, o.Points, placesErr)...))
 	return o, errors.Join(ev.dataErr, ev.partial, ev.controlErr, placesErr, liveErr)
 }
 

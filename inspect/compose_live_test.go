@@ -61,11 +61,11 @@ func TestTheRunningJobBesideItsPoints(t *testing.T) {
 	if asked != inFlink(agentJob()).Flink {
 		t.Errorf("Flink was asked for %+v", asked)
 	}
-	if got, want := rules(o.Findings), "error:no-accepted-point error:job-failing error:next-restore-rejected warning:points-only-in-history"; got != want {
+	if got, want := rules(o.Findings), "error:job-failing error:next-restore-rejected error:no-accepted-point warning:points-only-in-history"; got != want {
 		t.Errorf("findings %q, want %q", got, want)
 	}
 	wantCause := "job order-agent is RESTARTING since 13:59Z: java.lang.IllegalStateException: below the committed boundary (restored from chk-43)"
-	if got := o.Findings[1].Cause; got != wantCause {
+	if got := o.Findings[0].Cause; got != wantCause {
 		t.Errorf("%q, want %q", got, wantCause)
 	}
 	if got := o.Points[0].Taken; got.Source != inspect.TimeFromFlink || !got.Time.Equal(now.Add(-12*time.Minute)) {
