@@ -259,7 +259,11 @@ func (r *applying) run(ctx context.Context, state string, approval actions.Appro
 	if err != nil {
 		return err
 	}
-	w := newWatch(r.talk, run, r.person)
+	var steps *person // who lets steps go
+	if r.ask.step {
+		steps = r.person
+	}
+	w := newWatch(r.talk, run, steps)
 	giveBack := r.signals.take(w.signal)
 	w.follow()
 	result, runErr := run.Wait()

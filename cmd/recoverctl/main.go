@@ -15,17 +15,20 @@ import (
 // version is set by the linker.
 var version = "dev"
 
-func main() {
+func main() { os.Exit(process()) }
+
+// process is the program as a process: with the terminal, the environment and
+// the signals of one. It returns the exit code.
+func process() int {
 	if err := termguard.Release(); err != nil {
 		fmt.Fprintf(os.Stderr, "recoverctl: give the environment back: %v\n", err)
-		os.Exit(fault.Bug.Exit())
+		return fault.Bug.Exit()
 	}
 	ctx, signals, stop := watchSignals(context.Background())
 	s := systemStreams()
 	s.signals = signals
-	code := run(ctx, os.Args[1:], s)
-	stop()
-	os.Exit(code)
+	defer stop()
+	return run(ctx, os.Args[1:], s)
 }
 
 // streams is what a command may touch of its process.

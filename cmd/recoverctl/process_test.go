@@ -65,6 +65,14 @@ func onTerminal(tb testing.TB, path string, args ...string) *screen {
 	return s
 }
 
+// processOf is the program without a terminal.
+func processOf(tb testing.TB, path string, environ []string, args ...string) *exec.Cmd {
+	tb.Helper()
+	cmd := exec.CommandContext(tb.Context(), path, args...)
+	cmd.Env = environ
+	return cmd
+}
+
 // end stops the program if the test did not.
 func (s *screen) end() {
 	if s.cmd.ProcessState == nil {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,7 +14,7 @@ import (
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"recoverctl": func() { os.Exit(run(context.Background(), os.Args[1:], systemStreams())) },
+		"recoverctl": func() { os.Exit(process()) },
 	})
 }
 
