@@ -43,7 +43,7 @@ test-race: ## the same with the race detector
 
 .PHONY: test-real
 test-real: build ## tests against real Kafka and Flink, fetched and started here
-	test/real/run.sh $(GO) test -count=1 -tags real $(REAL_PKGS)
+	RECOVERCTL_REAL_WITH=$${RECOVERCTL_REAL_WITH:-all} test/real/run.sh $(GO) test -count=1 -tags real $(REAL_PKGS)
 
 .PHONY: fuzz
 fuzz: ## a short fuzz of every parser (FUZZTIME each)

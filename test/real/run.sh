@@ -3,9 +3,10 @@
 #
 #   run.sh go test -tags real ./...
 #
-# Every folder here that has an up.sh is one server; RECOVERCTL_REAL_WITH="kafka …" starts only the named ones. An up.sh prints
-# NAME=value lines, then READY, and stays until it is told to stop. The variables are exported, with RECOVERCTL_REAL=1, the command
-# is run, everything is stopped, and the command's exit code is returned. The servers' own words go to standard error.
+# Every folder here that has an up.sh is one server; those with a file on-request beside it are started by name only.
+# RECOVERCTL_REAL_WITH="kafka …" starts only the named ones, RECOVERCTL_REAL_WITH=all every one. An up.sh prints NAME=value lines,
+# then READY, and stays until it is told to stop. The variables are exported, with RECOVERCTL_REAL=1, the command is run, everything
+# is stopped, and the command's exit code is returned. The servers' own words go to standard error.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -33,8 +34,12 @@ trap 'exit 143' TERM HUP
 trap 'exit 130' INT
 
 names=${RECOVERCTL_REAL_WITH:-}
-if [ -z "$names" ]; then
-  for up in "$here"/*/up.sh; do names+=" $(basename "$(dirname "$up")")"; done
+if [ -z "$names" ] || [ "$names" = all ]; then
+  wanted=$names names=
+  for up in "$here"/*/up.sh; do
+    [ "$wanted" = all ] || [ ! -e "$(dirname "$up")/on-request" ] || continue
+    names+=" $(basename "$(dirname "$up")")"
+  done
 fi
 
 began=$SECONDS

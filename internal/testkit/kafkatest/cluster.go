@@ -25,6 +25,8 @@ type Cluster struct {
 	client  *kgo.Client
 	admin   *kadm.Client
 
+	replicas int16 // of a topic that CreateTopic makes
+
 	mu       sync.Mutex
 	producer *kgo.Client // made when first needed; gone when a topic is deleted or grows, because it remembers the old one
 }
@@ -37,7 +39,7 @@ func NewCluster(brokers ...string) (*Cluster, error) {
 	if err != nil {
 		return nil, fmt.Errorf("kafkatest: %w", err)
 	}
-	return &Cluster{brokers: brokers, client: client, admin: kadm.NewClient(client)}, nil
+	return &Cluster{brokers: brokers, client: client, admin: kadm.NewClient(client), replicas: 1}, nil
 }
 
 // Close closes the connections.
@@ -58,14 +60,14 @@ func (c *Cluster) Admin() *kadm.Client { return c.admin }
 // Client is a client for requests, for what has no verb here.
 func (c *Cluster) Client() *kgo.Client { return c.client }
 
-// CreateTopic makes a topic with one replica and waits until every partition
-// has a leader.
+// CreateTopic makes a topic with one replica, or with three on a Trio, and
+// waits until every partition has a leader.
 func (c *Cluster) CreateTopic(ctx context.Context, name string, partitions int32, settings map[string]string) error {
 	configs := make(map[string]*string, len(settings))
 	for key, value := range settings {
 		configs[key] = &value
 	}
-	resp, err := c.admin.CreateTopic(ctx, partitions, 1, configs, name)
+	resp, err := c.admin.CreateTopic(ctx, partitions, c.replicas, configs, name)
 	if err == nil {
 		err = resp.Err
 	}

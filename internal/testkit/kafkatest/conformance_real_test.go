@@ -9,3 +9,5 @@ import (
 )
 
 func TestKafkaAnswersSo(t *testing.T) { conform(t, kafkatest.Real(t)) }
+
+func TestKafkaAnswersSoThroughAProxy(t *testing.T) { conform(t, through(t, kafkatest.Real(t))) }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/recoverctl/recoverctl/internal/fault"
 	"github.com/recoverctl/recoverctl/internal/kafkaconn"
+	"github.com/recoverctl/recoverctl/internal/testkit/kafkaproxy"
 	"github.com/recoverctl/recoverctl/internal/testkit/kafkatest"
 )
 
@@ -23,6 +24,22 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestTheFakeAnswersAsKafkaDoes(t *testing.T) {
 	conform(t, kafkatest.StartFake(t).Cluster)
+}
+
+// A proxy that breaks nothing changes nothing.
+func TestTheFakeAnswersSoThroughAProxy(t *testing.T) {
+	conform(t, through(t, kafkatest.StartFake(t).Cluster))
+}
+
+// through is the cluster behind a proxy.
+func through(t *testing.T, c *kafkatest.Cluster) *kafkatest.Cluster {
+	t.Helper()
+	behind, err := kafkatest.NewCluster(kafkaproxy.Start(t, c.Brokers()...).Brokers()...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(behind.Close)
+	return behind
 }
 
 // conform is what this program relies on in Kafka. It runs against the fake

@@ -11,6 +11,9 @@
 // A Cluster is the set of verbs for both: make a topic, write records to a
 // partition, leave a transaction open, trim, delete and make anew.
 //
+// A Trio is three real brokers of one cluster that a test may kill, stop still
+// and start again; the three must be whole when a test lets go of them.
+//
 // Only tests and the demo may import this package: it writes. Nothing here
 // decides anything about recovery.
 package kafkatest

@@ -2,9 +2,11 @@
 # Starts real Kafka brokers on free ports of 127.0.0.1 and prints how to reach them, one NAME=value a line, then READY.
 # It stays until it is told to stop (ctrl-c, SIGTERM, SIGHUP) or until the process that started it is gone; then nothing is left.
 #
-#   up.sh [plain] [secure]      default: both
+#   up.sh [plain] [secure] [trio]      default: plain and secure
 #
 #   RECOVERCTL_TEST_KAFKA             the plain broker: no security, no ACLs
+#   RECOVERCTL_TEST_KAFKA_TRIO        three brokers of one cluster, separated by commas, to be killed and started again
+#   RECOVERCTL_TEST_KAFKA_TRIO_DIR    folder with 1, 2, 3, one for each; see below
 #   RECOVERCTL_TEST_KAFKA_ADMIN       the secure broker, plain text, everything allowed
 #   RECOVERCTL_TEST_KAFKA_SASL_TLS    the secure broker, password over TLS
 #   RECOVERCTL_TEST_KAFKA_SASL_PLAIN  the secure broker, password over plain text
@@ -14,6 +16,9 @@
 #   RECOVERCTL_TEST_KAFKA_CERTS       folder with ca.pem, client.pem, client.key, … (see certs/main.go)
 #   RECOVERCTL_TEST_KAFKA_USER, …_PASSWORD              a user without any right
 #   RECOVERCTL_TEST_KAFKA_ADMIN_USER, …_ADMIN_PASSWORD  a user with every right
+#
+# Of the three, each has in its folder: broker.log; and pid while it runs, which a test may signal. A test that wants a broker that
+# it ended started again makes the file `start` there once pid is gone, and waits for pid to be there again.
 #
 # RECOVERCTL_TEST_KEEP=1 keeps the folder with logs and data.
 set -euo pipefail
@@ -96,19 +101,28 @@ settings() {
   printf '%s\n' "$text" >"$dir/$name/server.properties"
 }
 
-# launch NAME FORMAT-ARGUMENT…: formats the storage and starts the broker. Its pid is in NAME/pid.
+# format NAME JARS ID FORMAT-ARGUMENT…: makes the broker's empty storage, of the cluster with this id.
+format() {
+  local name=$1 jars=$2 id=$3
+  shift 3
+  jvm -Xmx96m -cp "$jars/*" kafka.tools.StorageTool format -t "$id" -c "$dir/$name/server.properties" "$@" >"$dir/$name/format.log" 2>&1 ||
+    { cat "$dir/$name/format.log" >&2; die "the storage of the $name broker could not be formatted"; }
+}
+
+# launch NAME JARS: starts the broker. Its pid is in NAME/pid.
 launch() {
   local name=$1 jars=$2 hold=()
-  shift 2
-  jvm -Xmx96m -cp "$jars/*" kafka.tools.StorageTool format -t "$(cluster_id)" -c "$dir/$name/server.properties" "$@" >"$dir/$name/format.log" 2>&1 ||
-    { cat "$dir/$name/format.log" >&2; die "the storage of the $name broker could not be formatted"; }
   # Where setpriv is there, the kernel itself ends the broker should this script be killed.
   command -v setpriv >/dev/null && hold=(setpriv --pdeathsig TERM)
   "${hold[@]}" java -Xms$heap -Xmx$heap -XX:+UseSerialGC -XX:TieredStopAtLevel=1 \
     -Dlog4j2.configurationFile="file:$here/log4j2.properties" \
     -cp "$jars/*" kafka.Kafka "$dir/$name/server.properties" >"$dir/$name/broker.log" 2>&1 </dev/null &
-  pids+=($!)
-  printf '%s\n' $! >"$dir/$name/pid"
+  case $name in
+    trio/*) disown $! ;; # a test may end it, which is not the shell's to tell; stop_trio ends what then runs
+    *) pids+=($!) ;;
+  esac
+  printf '%s\n' $! >"$dir/$name/pid.new"
+  mv "$dir/$name/pid.new" "$dir/$name/pid"
 }
 
 # ready NAME: waits until the broker says that it serves. 1: it ended because a port was taken meanwhile.
@@ -132,6 +146,7 @@ start_plain() {
   local ports
   read -r -a ports <<<"$(free_ports 2)"
   settings plain DIR="$dir/plain" ADMIN="${ports[0]}" CONTROLLER="${ports[1]}"
+  format plain "$1" "$(cluster_id)"
   launch plain "$1"
   printf 'RECOVERCTL_TEST_KAFKA=127.0.0.1:%s\n' "${ports[0]}" >"$dir/plain/env"
 }
@@ -148,7 +163,8 @@ start_secure() {
     scram+=(--add-scram "$mechanism=[name=$admin_user,password=$admin_password]"
       --add-scram "$mechanism=[name=$user,password=$password]")
   done
-  launch secure "$1" "${scram[@]}"
+  format secure "$1" "$(cluster_id)" "${scram[@]}"
+  launch secure "$1"
   cat >"$dir/secure/env" <<END
 RECOVERCTL_TEST_KAFKA_ADMIN=127.0.0.1:${ports[1]}
 RECOVERCTL_TEST_KAFKA_SASL_TLS=127.0.0.1:${ports[2]}
@@ -164,9 +180,62 @@ RECOVERCTL_TEST_KAFKA_ADMIN_PASSWORD=$admin_password
 END
 }
 
+# The three are broker and controller each, so two of them are enough to go on. A single one waits for a second.
+start_trio() {
+  local ports voters brokers id i formats=()
+  read -r -a ports <<<"$(free_ports 6)"
+  voters=1@127.0.0.1:${ports[3]},2@127.0.0.1:${ports[4]},3@127.0.0.1:${ports[5]}
+  brokers=127.0.0.1:${ports[0]},127.0.0.1:${ports[1]},127.0.0.1:${ports[2]}
+  id=$(cluster_id)
+  for i in 1 2 3; do
+    settings trio DIR="$dir/trio/$i" NODE=$i ADMIN="${ports[i - 1]}" CONTROLLER="${ports[i + 2]}" VOTERS=$voters
+    mkdir -p "$dir/trio/$i"
+    mv "$dir/trio/server.properties" "$dir/trio/$i"
+    format "trio/$i" "$1" "$id" &
+    formats+=($!)
+  done
+  for i in "${formats[@]}"; do wait "$i"; done
+  for i in 1 2 3; do launch "trio/$i" "$1"; done
+  cat >"$dir/trio/env" <<END
+RECOVERCTL_TEST_KAFKA_TRIO=$brokers
+RECOVERCTL_TEST_KAFKA_TRIO_DIR=$dir/trio
+END
+}
+
+# stop_trio ends what runs of the three, by force: their storage goes too.
+stop_trio() {
+  local pid i
+  for pid in "$dir"/trio/*/pid; do
+    [ -e "$pid" ] || continue
+    pid=$(cat "$pid")
+    kill -KILL "$pid" 2>/dev/null || continue
+    for ((i = 0; i < 50; i++)); do kill -0 "$pid" 2>/dev/null || break; sleep 0.1; done
+  done
+}
+
+ready_trio() {
+  local i
+  for i in 1 2 3; do ready "trio/$i" || return 1; done
+}
+
+# tend_trio forgets the pid of what has ended, before another process gets it, and starts what a test wants back.
+tend_trio() {
+  local i
+  for i in 1 2 3; do
+    if [ -e "$dir/trio/$i/pid" ]; then
+      kill -0 "$(cat "$dir/trio/$i/pid")" 2>/dev/null || rm "$dir/trio/$i/pid"
+    elif [ -e "$dir/trio/$i/start" ]; then
+      rm "$dir/trio/$i/start"
+      mv "$dir/trio/$i/broker.log" "$dir/trio/$i/broker.log.$(date +%s%N)"
+      launch "trio/$i" "$1"
+    fi
+  done
+}
+
 # stop ends the brokers: politely first, by force after 15 s.
 stop() {
   local pid i
+  stop_trio
   for pid in "${pids[@]}"; do kill -TERM "$pid" 2>/dev/null || true; done
   for pid in "${pids[@]}"; do
     for ((i = 0; i < 150; i++)); do kill -0 "$pid" 2>/dev/null || break; sleep 0.1; done
@@ -190,7 +259,7 @@ main() {
   local which=("$@") jars name attempt
   [ "${#which[@]}" -gt 0 ] || which=(plain secure)
   for name in "${which[@]}"; do
-    case $name in plain | secure) ;; *) die "there is no broker $name: say plain or secure" ;; esac
+    case $name in plain | secure | trio) ;; *) die "there is no broker $name: say plain, secure or trio" ;; esac
   done
   need java openjdk-17-jre-headless
   java_is_new_enough || die "Java 17 or newer is needed: install openjdk-17-jre-headless"
@@ -206,9 +275,10 @@ main() {
   for name in "${which[@]}"; do "start_$name" "$jars"; done
   for name in "${which[@]}"; do
     for attempt in 1 2 3; do
-      ready "$name" && break
+      if [ "$name" = trio ]; then ready_trio && break; else ready "$name" && break; fi
       [ "$attempt" -lt 3 ] || die "the $name broker found no free ports in three attempts"
       say "a port of the $name broker was taken meanwhile: trying others"
+      [ "$name" != trio ] || stop_trio
       rm -rf "${dir:?}/$name"
       "start_$name" "$jars"
     done
@@ -218,9 +288,10 @@ main() {
 
   while kill -0 "$parent" 2>/dev/null; do
     for name in "${which[@]}"; do
+      [ "$name" = trio ] && { tend_trio "$jars"; continue; }
       kill -0 "$(cat "$dir/$name/pid")" 2>/dev/null || { tail -n 20 "$dir/$name/broker.log" >&2; die "the $name broker ended by itself"; }
     done
-    sleep 1 & wait $! || true
+    sleep 0.2 & wait $! || true
   done
 }
 
