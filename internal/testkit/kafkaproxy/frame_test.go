@@ -18,7 +18,9 @@ func request(req kmsg.Request, version int16) []byte {
 
 // headOnly is the one request that kmsg writes without its body, and brokers
 // send among themselves alone.
-func headOnly(key kmsg.Key, version int16) bool { return key == kmsg.ControlledShutdown && version == 0 }
+func headOnly(key kmsg.Key, version int16) bool {
+	return key == kmsg.ControlledShutdown && version == 0
+}
 
 func TestARequestIsReadInEveryVersion(t *testing.T) {
 	for key := range int16(kmsg.MaxKey + 1) {
