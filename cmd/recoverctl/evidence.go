@@ -72,30 +72,27 @@ func (g gatherer) evidence(ctx context.Context, source string) (e actions.Eviden
 }
 
 // own reads the plan's own point. A plan from a file of markers may name anything
-// as its source: what is no address, and is not found, is no point at all. An
-// address whose whole folder is not found is out of reach: only where the folder
-// around it is there is the point known to be gone.
+// as its source: words that are no address, an address of another machine, a
+// store that is not set up here. Such a plan has no readable point, which the
+// warning points-unknown says, and nil is returned for both. Only where the
+// folder around an address is there is the point known to be gone.
 func (g gatherer) own(ctx context.Context, source string) (*inspect.RecoveryPoint, error) {
 	point, err := g.in.Point(ctx, source)
 	if err == nil {
 		return &point, nil
 	}
-	switch fault.KindOf(err) {
-	case fault.Corrupt:
+	switch kind := fault.KindOf(err); {
+	case kind == fault.Corrupt:
 		if point.WorstCheck() != inspect.SeverityError {
 			point.Err = err // damage that no check names must not pass for a sound point
 		}
 		return &point, nil
-	case fault.NotFound:
-		switch {
-		case !isAddress(source):
-			return nil, nil
-		case !g.canSee(ctx, source):
-			return nil, fault.Wrap(fault.Unreachable, "read recovery point", err, "neither the plan's own point nor the folder around it is found from here").
-				WithHint("map where the job keeps it with --map FROM=TO")
-		}
+	case kind == fault.NotFound && (!isAddress(source) || !g.canSee(ctx, source)),
+		(kind == fault.Unsupported || kind == fault.Usage) && len(point.Checks) == 0: // a place, not a version, that can't be read from here
+		return nil, nil
+	default:
+		return nil, err
 	}
-	return nil, err
 }
 
 // isAddress reports whether a text is surely meant as the address of a point,
