@@ -4,44 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
-	"github.com/recoverctl/recoverctl/config"
 	"github.com/recoverctl/recoverctl/inspect"
-	"github.com/recoverctl/recoverctl/internal/atomicfile"
 	"github.com/recoverctl/recoverctl/internal/fault"
 )
 
 func newConfig(a *app) *cobra.Command {
 	return group("config", "Make, show and check the configuration", newConfigInit(a), newConfigShow(a), newConfigCheck(a))
-}
-
-func newConfigInit(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use: "init", Short: "Write a commented configuration file, never over an existing one", Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			path := config.DefaultPath(a.environ)
-			if given, err := cmd.Flags().GetString("config"); err == nil && given != "" {
-				path = given
-			}
-			if path == "" {
-				return fault.New(fault.Config, "write configuration", "neither XDG_CONFIG_HOME nor HOME is set").WithHint("name a file with --config")
-			}
-			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-				return fault.Wrap(fault.Config, "write configuration", err, "the folder of %s can't be made", safe(path))
-			}
-			if err := atomicfile.Create(path, []byte(config.Template())); err != nil {
-				return err
-			}
-			return a.printer().result("ConfigFile", map[string]string{"path": path}, nil, func(t *table) {
-				t.line("wrote " + safe(path))
-				t.line("  edit it, then run recoverctl config check")
-			})
-		},
-	}
 }
 
 type settingJSON struct {
