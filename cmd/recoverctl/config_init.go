@@ -97,12 +97,16 @@ func (a *app) interview(ctx context.Context) ([]byte, error) {
 
 // tryOut loads a configuration from a file of its own, tries everything that it
 // names, and says on standard error what works.
-func (a *app) tryOut(ctx context.Context, file []byte) error {
+func (a *app) tryOut(ctx context.Context, file []byte) (err error) {
 	dir, err := os.MkdirTemp("", "recoverctl-init-")
 	if err != nil {
 		return fmt.Errorf("make a folder to try the configuration in: %w", err)
 	}
-	defer os.RemoveAll(dir)
+	defer func() {
+		if removeErr := os.RemoveAll(dir); removeErr != nil && err == nil {
+			err = fmt.Errorf("remove the trial's folder: %w", removeErr)
+		}
+	}()
 	path := filepath.Join(dir, "config.yaml")
 	if err := atomicfile.Create(path, file); err != nil {
 		return err
