@@ -36,6 +36,10 @@ func at(stage actions.Stage, err error) error {
 	}
 }
 
+// At is the fault of an error that kept an apply from beginning, with the stage
+// that it belongs to and a reason word. What says so itself is left as it is.
+func At(stage actions.Stage, err error) error { return at(stage, err) }
+
 // refuse is a refusal of a rule; nil where the rule has no problem.
 func refuse(stage actions.Stage, p *inspect.Problem) error {
 	if p == nil {

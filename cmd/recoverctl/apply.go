@@ -144,10 +144,12 @@ func (a *app) apply(ctx context.Context, plan inspect.CleanupPlan, ask applyAsk)
 	}
 	r.report = actions.NewReport(plan, e)
 	if refused := r.report.Refused; refused != nil {
-		return r.refuse(refused, e)
+		return r.refuse(actions.Refuse(refused.Stage, &refused.Problem), e)
 	}
-	if err := unread(e); err != nil {
-		return err
+	if err := unreadAt(e); fault.KindOf(err) == fault.Unreachable || fault.KindOf(err) == fault.Cancelled {
+		return err // nothing could be said
+	} else if err != nil {
+		return r.refuse(err, e)
 	}
 	state, err := journal.StateDir(a.variable)
 	if err != nil {
@@ -177,9 +179,18 @@ func (a *app) apply(ctx context.Context, plan inspect.CleanupPlan, ask applyAsk)
 	return err
 }
 
+// unreadAt is why a plan can't be judged, with the stage that would have asked.
+func unreadAt(e actions.Evidence) error {
+	if e.ControlErr != nil {
+		return kafka.At(actions.StageControlTopic, e.ControlErr)
+	}
+	return kafka.At(actions.StageIdentity, e.DataErr)
+}
+
 // refuse prints what an apply that would be refused comes to, as things are, and
 // returns the refusal. Nothing was begun.
-func (r *applying) refuse(why *actions.Refusal, e actions.Evidence) error {
+func (r *applying) refuse(refused error, e actions.Evidence) error {
+	why := refusalOf(refused)
 	verdict := actions.OperationVerdict{Verdict: actions.Undecided, Message: "the control topic was not asked", Partitions: []actions.PartitionVerdict{}}
 	if e.Control.Name != "" || e.ControlErr != nil {
 		verdict = actions.Judge(r.plan, e.Control, e.ControlErr, e.Data, e.DataErr)
@@ -193,7 +204,7 @@ func (r *applying) refuse(why *actions.Refusal, e actions.Evidence) error {
 	}); err != nil {
 		return err
 	}
-	return actions.Refuse(why.Stage, &why.Problem)
+	return refused
 }
 
 // approve shows the report and asks for the approval of exactly it.

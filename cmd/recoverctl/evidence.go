@@ -41,8 +41,9 @@ func (g gatherer) evidence(ctx context.Context, source string) (e actions.Eviden
 		pinnedErr error
 	)
 	wg.Go(func() {
-		if e.Data, e.DataErr = g.in.Topic(ctx, g.job); e.DataErr != nil && e.Data.Exists {
-			partial, e.DataErr = e.DataErr, nil // the partitions say which of them
+		// Of a topic whose settings are known, the partitions say what is missing.
+		if e.Data, e.DataErr = g.in.Topic(ctx, g.job); e.DataErr != nil && e.Data.Exists && len(e.Data.Settings) > 0 {
+			partial, e.DataErr = e.DataErr, nil
 		}
 	})
 	if actions.CheckConfiguration(inspect.Job{Topic: g.job.Topic, ControlTopic: g.job.ControlTopic}, nil) == nil {
