@@ -2,14 +2,22 @@ package main
 
 import (
 	"bufio"
+	"context"
+	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kmsg"
+
 	"github.com/recoverctl/recoverctl/internal/testkit/incident"
+	"github.com/recoverctl/recoverctl/internal/testkit/kafkaproxy"
 )
 
 // asProcess is the path of the program for a process of its own. It is this test
@@ -193,5 +201,138 @@ func TestAClosedPipeDoesNotEndAnApply(t *testing.T) {
 	}
 	if got := s.run("verify", file); got.code != 0 {
 		t.Errorf("verify: exit %d\n%s", got.code, got.out)
+	}
+}
+
+// held starts an apply as a process whose deletion is held in the network, and
+// returns when it is. The rest of what it says is in the builder when it has
+// ended.
+func (s scene) held(t *testing.T) (cmd *exec.Cmd, said *lockedText, fault *kafkaproxy.Fault, file, id string) {
+	t.Helper()
+	file, id = s.plan("chk-43")
+	proxy := kafkaproxy.Start(t, s.cluster.Brokers()...)
+	fault = proxy.Inject(t, kafkaproxy.Rule{Key: kmsg.DeleteRecords, When: kafkaproxy.BeforeForward, Do: kafkaproxy.Hold()})
+	cmd = processOf(t, asProcess(t), s.environ(), "apply", file, "--approve", id, "--reason", "x", "--access", "operate",
+		"--accept", "points-lost", "--accept", "job-state-unknown", "--config", s.config, "--brokers", strings.Join(proxy.Brokers(), ","))
+	said = &lockedText{}
+	cmd.Stdout, cmd.Stderr = said, said
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	if _, err := fault.Wait(ctx); err != nil {
+		t.Fatalf("no deletion was asked for: %v\n%s", err, said.String())
+	}
+	return cmd, said, fault, file, id
+}
+
+// lockedText is what a process says, for who looks at it meanwhile.
+type lockedText struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *lockedText) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *lockedText) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+func (l *lockedText) until(t *testing.T, text string) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); !strings.Contains(l.String(), text); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("before %q was said:\n%s", text, l.String())
+		}
+	}
+}
+
+func signalled(t *testing.T, cmd *exec.Cmd, sig os.Signal) {
+	t.Helper()
+	if err := cmd.Process.Signal(sig); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// exitCode waits for a process.
+func exitCode(t *testing.T, cmd *exec.Cmd) int {
+	t.Helper()
+	var exit *exec.ExitError
+	if err := cmd.Wait(); err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return cmd.ProcessState.ExitCode()
+}
+
+// The first ctrl-c waits for what is being written: when the broker has answered,
+// the apply stops, and the same plan goes on from there.
+func TestTheFirstInterruptWaitsForAWrite(t *testing.T) {
+	t.Parallel()
+	s := startScene(t)
+	cmd, said, fault, file, id := s.held(t)
+	signalled(t, cmd, os.Interrupt)
+	said.until(t, "what is being written is waited for")
+	signalled(t, cmd, os.Interrupt)
+	said.until(t, "two seconds or more after the first, ends it now")
+	fault.Release()
+	if code := exitCode(t, cmd); code != 130 || !strings.Contains(said.String(), "stopped before step 9") {
+		t.Errorf("exit %d, want 130\n%s", code, said.String())
+	}
+	if got := s.run("verify", file); got.code != 1 || !strings.Contains(got.out, "only the record APPLIED is missing") {
+		t.Errorf("verify: exit %d\n%s", got.code, got.out)
+	}
+	if got := s.approved(file, id); got.code != 0 {
+		t.Errorf("again: exit %d\n%s", got.code, got.errOut)
+	}
+}
+
+// A second ctrl-c, two seconds after the first, ends a write in its middle. Its
+// outcome is unknown, which the journal says too, and the same plan settles it.
+func TestTheSecondInterruptEndsAWriteInItsMiddle(t *testing.T) {
+	t.Parallel()
+	s := startScene(t)
+	cmd, said, fault, file, id := s.held(t)
+	signalled(t, cmd, os.Interrupt)
+	said.until(t, "what is being written is waited for")
+	time.Sleep(2100 * time.Millisecond)
+	signalled(t, cmd, os.Interrupt)
+	if code := exitCode(t, cmd); code != 12 || !strings.Contains(said.String(), "ended at once") {
+		t.Errorf("exit %d, want 12\n%s", code, said.String())
+	}
+	if show := s.run("journal", "show", id[:8]); !regexp.MustCompile(`outcome +delete +unknown`).MatchString(show.out) {
+		t.Errorf("journal show\n%s", show.out)
+	}
+	fault.Remove()
+	fault.Release()
+	if got := s.approved(file, id); got.code != 0 {
+		t.Errorf("again: exit %d\n%s", got.code, got.errOut)
+	}
+}
+
+// A killed process leaves its intent in the journal and its lock to the next one,
+// which says so and finishes the cleanup.
+func TestAKilledApplyIsFinishedByTheNextOne(t *testing.T) {
+	t.Parallel()
+	s := startScene(t)
+	cmd, said, fault, file, id := s.held(t)
+	signalled(t, cmd, os.Kill)
+	if code := exitCode(t, cmd); code != -1 {
+		t.Fatalf("exit %d\n%s", code, said.String())
+	}
+	fault.Remove()
+	fault.Release()
+	if list := s.run("journal", "list"); !strings.Contains(list.out, "! step delete of run") || !strings.Contains(list.out, "no end on record") {
+		t.Errorf("journal list\n%s", list.out)
+	}
+	got := s.approved(file, id)
+	if got.code != 0 || !strings.Contains(got.errOut, "was cut off") {
+		t.Errorf("again: exit %d\n%s", got.code, got.errOut)
 	}
 }
