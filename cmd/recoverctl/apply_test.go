@@ -230,6 +230,36 @@ func TestACleanupThatStoppedIsFinished(t *testing.T) {
 	}
 }
 
+// The first cleanup of a job: there is no control topic yet, and it is made with
+// the operator's consent only. A development cluster without a profile asks for
+// eight digits, and the variable grants the access.
+func TestTheFirstCleanupMakesItsControlTopic(t *testing.T) {
+	s := startScene(t)
+	adhoc := func(args ...string) outcome {
+		t.Helper()
+		return commandIn(t, append(s.environ(), "RECOVERCTL_ACCESS=operate", "RECOVERCTL_ENVIRONMENT=development",
+			"RECOVERCTL_TOPIC="+incident.Topic, "RECOVERCTL_CONTROL_TOPIC=a-new-one", "RECOVERCTL_POINTS="+s.points,
+			"RECOVERCTL_BROKERS="+strings.Join(s.cluster.Brokers(), ","), "RECOVERCTL_MAX_PARALLELISM=128"), "", args...)
+	}
+	file := filepath.Join(t.TempDir(), "plan.json")
+	made := adhoc("plan", "cleanup", "--point", s.points+"/chk-43", "--out", file)
+	if made.code != 0 || !strings.Contains(made.out, "control topic a-new-one does not exist") || !strings.Contains(made.out, "--create-control-topic") {
+		t.Fatalf("plan: exit %d\n%s%s", made.code, made.out, made.errOut)
+	}
+	plan := decodeAnswer[reviewJSON](t, "PlanReview", adhoc("plan", "show", file, "-o", "json")).Data
+	apply := []string{"apply", file, "--reason", "first", "--accept", "points-lost", "--accept", "job-state-unknown", "--approve", plan.PlanID[:8]}
+	if got := adhoc(apply...); got.code != 5 || !strings.Contains(got.errOut, "control-topic-missing") {
+		t.Errorf("without consent: exit %d\n%s", got.code, got.errOut)
+	}
+	got := adhoc(append(apply, "--create-control-topic", "1")...)
+	if got.code != 0 || !strings.Contains(got.out, "profile adhoc") {
+		t.Errorf("exit %d\n%s%s", got.code, got.out, got.errOut)
+	}
+	if got := adhoc("verify", plan.PlanID[:8]); got.code != 0 {
+		t.Errorf("verify: exit %d\n%s", got.code, got.out)
+	}
+}
+
 // What keeps an apply from beginning, and the code that says so. Nothing is
 // touched, and no line is in the journal.
 func TestApplyIsRefusedBeforeAnythingIsTouched(t *testing.T) {

@@ -105,7 +105,6 @@ type watch struct {
 	person *person
 	notes  chan string
 	told   []actions.StepWord // what was last said of each step
-	count  time.Time          // when the last count was told
 
 	stopping bool
 	asked    time.Time // when a go was last asked for

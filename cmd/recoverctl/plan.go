@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"slices"
@@ -139,6 +140,9 @@ func (a *app) planCleanup(ctx context.Context, ask planCleanup) error {
 		t.line("wrote " + safe(ask.out))
 		renderReport(t, report, a.clock.Now())
 		t.line("")
+		if noControlTopic(e, report) {
+			t.line(fmt.Sprintf("! control topic %s does not exist. If it never did, apply makes it with --create-control-topic and a number of replicas; if it did, its boundary is lost: find out first who deleted it", safe(*job.ControlTopic)))
+		}
 		t.line("next:")
 		for _, command := range made.Next {
 			t.line("  " + command)
@@ -219,6 +223,11 @@ func names(warnings []actions.Warning) []string {
 	return out
 }
 
+// noControlTopic reports whether an apply would have to make the control topic.
+func noControlTopic(e actions.Evidence, report actions.Report) bool {
+	return !e.Offline && !e.Control.Exists && report.Recorded == ""
+}
+
 // nextCommands are the commands that follow, as they can be pasted.
 func (a *app) nextCommands(file string, report actions.Report, e actions.Evidence) []string {
 	suffix := a.sameFlags()
@@ -226,7 +235,7 @@ func (a *app) nextCommands(file string, report actions.Report, e actions.Evidenc
 	for _, w := range report.Warnings {
 		apply += " --accept " + quoteArg(safe(w.Name))
 	}
-	if !e.Offline && !e.Control.Exists && report.Recorded == "" {
+	if noControlTopic(e, report) {
 		apply += " --create-control-topic 3"
 	}
 	return []string{"recoverctl plan show " + quoteArg(file) + suffix, apply + " --access operate" + suffix}

@@ -45,10 +45,13 @@ range, the committed cleanup boundary, every recovery point with the verdict of
 a restore from it, and why one was rejected.
 
 Without a command it opens the console. Everything the console shows is also a
-command, as text or JSON.`),
+command, as text or JSON. All of them read, but for apply: it deletes the prefix
+of a topic by a plan that was reviewed and approved.`),
 		Example: `  recoverctl demo
   recoverctl inspect job --brokers k1:9092 --topic action-state --control-topic action-state-control --points /mnt/checkpoints
-  recoverctl validate restore file:/mnt/checkpoints/4f3c/chk-42 -p orders -o json`,
+  recoverctl validate restore file:/mnt/checkpoints/4f3c/chk-42 -p orders -o json
+  recoverctl plan cleanup -p orders --point file:/mnt/checkpoints/4f3c/chk-42 --out cleanup.json
+  recoverctl apply cleanup.json -p orders --reason "disk pressure, INC-2231" --access operate`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          noArgs,
