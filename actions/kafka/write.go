@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -34,6 +35,9 @@ func (s *session) CreateControlTopic(ctx context.Context, name string, replicati
 	return f
 }
 
+// leastDelivery is the shortest time that the client takes for a record.
+const leastDelivery = time.Second
+
 func (s *session) Append(ctx context.Context, topic string, key, value []byte) (int64, error) {
 	ctx, cancel := s.step(ctx)
 	defer cancel()
@@ -44,7 +48,7 @@ func (s *session) Append(ctx context.Context, topic string, key, value []byte) (
 		kgo.ProducerLinger(0),
 		kgo.ProducerBatchCompression(kgo.NoCompression()),
 		kgo.ProduceRequestTimeout(timeout),
-		kgo.RecordDeliveryTimeout(timeout),
+		kgo.RecordDeliveryTimeout(max(timeout, leastDelivery)), // ctx ends it earlier
 		// A broker that has forgotten the producer could not tell a repetition.
 		kgo.StopProducerOnDataLossDetected(),
 		// Without it the client waits for an answer for ever. With it a record that
