@@ -11,6 +11,7 @@ import (
 	"github.com/recoverctl/recoverctl/views/job"
 	"github.com/recoverctl/recoverctl/views/jobs"
 	"github.com/recoverctl/recoverctl/views/phrase"
+	"github.com/recoverctl/recoverctl/views/plan"
 )
 
 // Options are what a console of a profile needs.
@@ -22,6 +23,8 @@ type Options struct {
 	// LiveEvery is how often a running job is read again while its own screen
 	// shows it, live.Usual as a rule; 0: only when asked.
 	LiveEvery time.Duration
+	// Plans makes cleanup plans; nil: none are made here.
+	Plans plan.Source
 	// Connections says what the console is connected to. It is called from the
 	// console's goroutine and must answer at once.
 	Connections func() []connections.Connection
@@ -29,7 +32,7 @@ type Options struct {
 
 // New is the first screen, and the commands that the palette has on every screen.
 func New(o Options) (tui.Screen, []tui.Command) {
-	root := jobs.New(jobs.Options{Theme: o.Theme, Now: o.Now, Jobs: o.Jobs, Source: o.Source, LiveEvery: o.LiveEvery})
+	root := jobs.New(jobs.Options{Theme: o.Theme, Now: o.Now, Jobs: o.Jobs, Source: o.Source, LiveEvery: o.LiveEvery, Plans: o.Plans})
 	names := make([]string, 0, len(o.Jobs))
 	for _, j := range o.Jobs {
 		names = append(names, phrase.Job(j))

@@ -49,8 +49,9 @@ func profile() (*viewtest.Source, []inspect.Job) {
 func open(th theme.Theme) (tui.Options, func() tui.Screen) {
 	o := viewtest.Options(th)
 	source, all := profile()
+	plans := viewtest.NewPlans(viewtest.Store(), viewtest.Log())
 	make := func() (tui.Screen, []tui.Command) {
-		return console.New(console.Options{Theme: th, Now: viewtest.Clock, Jobs: all, Source: source, Connections: list})
+		return console.New(console.Options{Theme: th, Now: viewtest.Clock, Jobs: all, Source: source, Plans: plans, Connections: list})
 	}
 	root, commands := make()
 	o.Commands = commands
@@ -75,6 +76,8 @@ var walks = map[string][]string{
 	"operations":               {"enter", "o"},
 	"operations, boundary":     {"enter", "o", "tab"},
 	"cleanup f0416ffc":         {"enter", "o", "enter"},
+	"cleanup plan fe807323":    {"enter", "p"},
+	"cleanup plan f0416ffc":    {"enter", "o", "p"},
 	"live":                     {"enter", "l"},
 	"live, all of it":          {"enter", "l", "tab"},
 	"checkpoint 15":            {"enter", "l", "t"},

@@ -23,6 +23,7 @@ func TestKeysAreDocumented(t *testing.T) {
 		{"Findings", []string{"enter", "f"}},
 		{"Operations", []string{"enter", "o"}},
 		{"Operation", []string{"enter", "o", "enter"}},
+		{"Cleanup plan", []string{"enter", "p"}},
 		{"Live", []string{"enter", "l"}},
 		{"Compare", []string{"enter", "space", "j", "="}},
 	}

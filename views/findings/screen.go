@@ -48,9 +48,9 @@ func New(o Options) *Screen {
 	return s
 }
 
-// Init reads only where the screen was opened without an overview.
+// Init reads only where the screen was opened without a whole overview.
 func (s *Screen) Init() tui.Cmd {
-	if s.reader.Reading.Known() {
+	if s.reader.Reading.Known() && !s.reader.Reading.Awaited {
 		return nil
 	}
 	return s.reader.Read()

@@ -9,6 +9,7 @@ import (
 	"github.com/recoverctl/recoverctl/views/live"
 	"github.com/recoverctl/recoverctl/views/operations"
 	"github.com/recoverctl/recoverctl/views/phrase"
+	"github.com/recoverctl/recoverctl/views/plan"
 	"github.com/recoverctl/recoverctl/views/point"
 	"github.com/recoverctl/recoverctl/views/restorecheck"
 )
@@ -62,6 +63,9 @@ func (s *Screen) Keys() []tui.Key {
 		{Keys: []string{"f"}, Help: "findings", Run: func() tui.Cmd { return tui.Push(o.findings()) }},
 		{Keys: []string{"="}, Help: "compare", Disabled: s.notTwo, Run: s.compare},
 	}...)
+	if o.Plans != nil {
+		keys = append(keys, tui.Key{Keys: []string{"p"}, Help: "plan", Disabled: noPoint, Run: func() tui.Cmd { return tui.Push(o.plan(point.URI)) }})
+	}
 	keys = append(keys, tui.CopyKey(func() (what, text string) {
 		if point == nil {
 			return "the recovery point's URI", ""
@@ -164,6 +168,11 @@ func (o Options) point(uri string) tui.Screen {
 	})
 }
 
+// plan is the screen of the cleanup plan that keeps a point as the oldest one.
+func (o Options) plan(uri string) tui.Screen {
+	return plan.New(plan.Options{Theme: o.Theme, Job: o.Job, Source: o.Plans, Point: uri, Commands: Commands(o)})
+}
+
 func (o Options) findings() tui.Screen {
 	return findings.New(findings.Options{
 		Theme: o.Theme, Now: o.Now, Job: o.Job, Source: o.Source, Reading: o.Reading, Commands: Commands(o),
@@ -172,7 +181,7 @@ func (o Options) findings() tui.Screen {
 
 func (o Options) operations() tui.Screen {
 	return operations.New(operations.Options{
-		Theme: o.Theme, Now: o.Now, Job: o.Job, Source: o.Source, Reading: o.Reading, Commands: Commands(o),
+		Theme: o.Theme, Now: o.Now, Job: o.Job, Source: o.Source, Reading: o.Reading, Plans: o.Plans, Commands: Commands(o),
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/recoverctl/recoverctl/views/operations"
 	"github.com/recoverctl/recoverctl/views/overview"
 	"github.com/recoverctl/recoverctl/views/phrase"
+	"github.com/recoverctl/recoverctl/views/plan"
 )
 
 // Source reads overviews, recovery points, control topics and running jobs. *inspect.Inspector is one.
@@ -31,6 +32,8 @@ type Options struct {
 	// LiveEvery is how often the running job is read again while its own screen
 	// shows it; 0: only when asked.
 	LiveEvery time.Duration
+	// Plans makes cleanup plans; nil: none are made here.
+	Plans plan.Source
 }
 
 // Screen is one job.

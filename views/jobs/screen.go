@@ -15,6 +15,7 @@ import (
 	"github.com/recoverctl/recoverctl/views/job"
 	"github.com/recoverctl/recoverctl/views/overview"
 	"github.com/recoverctl/recoverctl/views/phrase"
+	"github.com/recoverctl/recoverctl/views/plan"
 )
 
 // Source reads overviews and recovery points. *inspect.Inspector is one.
@@ -31,6 +32,8 @@ type Options struct {
 	// LiveEvery is how often a running job is read again while its own screen
 	// shows it; 0: only when asked.
 	LiveEvery time.Duration
+	// Plans makes cleanup plans; nil: none are made here.
+	Plans plan.Source
 }
 
 // Screen is the list of jobs.
@@ -150,7 +153,7 @@ func (s *Screen) open() tui.Cmd {
 func (s *Screen) about(at int) job.Options {
 	return job.Options{
 		Theme: s.options.Theme, Now: s.options.Now, Job: s.options.Jobs[at], Source: s.options.Source,
-		Reading: s.readers[at].Reading, LiveEvery: s.options.LiveEvery,
+		Reading: s.readers[at].Reading, LiveEvery: s.options.LiveEvery, Plans: s.options.Plans,
 	}
 }
 

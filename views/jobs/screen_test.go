@@ -17,6 +17,8 @@ import (
 	"github.com/recoverctl/recoverctl/tui"
 	"github.com/recoverctl/recoverctl/tui/theme"
 	"github.com/recoverctl/recoverctl/tui/tuitest"
+	"github.com/recoverctl/recoverctl/views/findings"
+	"github.com/recoverctl/recoverctl/views/job"
 	"github.com/recoverctl/recoverctl/views/jobs"
 	"github.com/recoverctl/recoverctl/views/viewtest"
 )
@@ -123,6 +125,86 @@ func TestEachJobComesWhenItIsRead(t *testing.T) {
 			t.Fatalf("%d rows are still reading, want %d:\n%s", got, left, d.Frame())
 		}
 	}
+}
+
+// hung is a JobManager that answers when it is told to.
+type hung struct {
+	inspect.LiveStore
+	answer <-chan struct{}
+}
+
+func (h hung) Live(ctx context.Context, ref inspect.JobRef) (inspect.LiveState, error) {
+	select {
+	case <-h.answer:
+		return h.LiveStore.Live(ctx, ref)
+	case <-ctx.Done():
+		return inspect.LiveState{}, ctx.Err()
+	}
+}
+
+// A JobManager that hangs, as it does in many an incident, hides neither the log
+// nor the recovery points; what it says at last comes to its place.
+func TestAJobManagerThatHangsHidesNothingElse(t *testing.T) {
+	for name, screen := range map[string]func(jobs.Source, inspect.Job) tui.Screen{
+		"the list":           func(s jobs.Source, j inspect.Job) tui.Screen { return screen(viewtest.Plain(), s, j) },
+		"the job":            func(s jobs.Source, j inspect.Job) tui.Screen { return job.New(about(s, j)) },
+		"the job's findings": func(s jobs.Source, j inspect.Job) tui.Screen { return findings.New(problems(s, j)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			answer := make(chan struct{})
+			source, j := viewtest.Live(viewtest.Failing()), viewtest.LiveJob()
+			source.Connect(j.Name, hung{viewtest.Flink{State: viewtest.Failing()}, answer})
+			d := tuitest.NewBusy(t, viewtest.Options(viewtest.Plain()), screen(source, j), 120, 40)
+			d.Step() // the batch of reads
+			d.Step()
+			frame := d.Frame()
+			for _, want := range []string{"is in force, log not trimmed yet on 2 of 64 partitions", "reading"} {
+				if !strings.Contains(frame, want) {
+					t.Errorf("while Flink hangs there is no %q:\n%s", want, frame)
+				}
+			}
+			if strings.Contains(frame, "RESTARTING") || strings.Contains(frame, "not connected") || strings.Contains(frame, "live state: could not") {
+				t.Errorf("before Flink has answered something is said of the job:\n%s", frame)
+			}
+			if name != "the job's findings" && !strings.Contains(frame, "live state: no answer yet") {
+				t.Errorf("it does not say what is awaited:\n%s", frame)
+			}
+			close(answer)
+			d.Settle()
+			if frame := d.Frame(); !strings.Contains(frame, "RESTARTING") || strings.Contains(frame, "no answer yet") {
+				t.Errorf("after Flink has answered:\n%s", frame)
+			}
+		})
+	}
+}
+
+// What is known of the running job is not taken away by a reload that its
+// JobManager does not answer.
+func TestAJobManagerThatHangsAtAReloadLeavesWhatItSaid(t *testing.T) {
+	t.Parallel()
+	answer := make(chan struct{}, 1)
+	answer <- struct{}{}
+	source, j := viewtest.Live(viewtest.Failing()), viewtest.LiveJob()
+	source.Connect(j.Name, hung{viewtest.Flink{State: viewtest.Failing()}, answer})
+	d := tuitest.New(t, viewtest.Options(viewtest.Plain()), screen(viewtest.Plain(), source, j), 120, 40)
+	d.Wait(time.Second)
+	d.Send(tuitest.Key(t, "r"))
+	d.Step() // the batch of reads
+	d.Step()
+	if frame := d.Frame(); !strings.Contains(frame, "live state: RESTARTING") || !strings.Contains(frame, "reading") {
+		t.Errorf("while the reload hangs:\n%s", frame)
+	}
+	answer <- struct{}{}
+	d.Settle()
+}
+
+func about(s jobs.Source, j inspect.Job) job.Options {
+	return job.Options{Theme: viewtest.Plain(), Now: viewtest.Clock, Job: j, Source: s}
+}
+
+func problems(s jobs.Source, j inspect.Job) findings.Options {
+	return findings.Options{Theme: viewtest.Plain(), Now: viewtest.Clock, Job: j, Source: s}
 }
 
 // A cluster that stops answering leaves what is known, with its age and the

@@ -7,12 +7,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/recoverctl/recoverctl/actions"
 	"github.com/recoverctl/recoverctl/inspect"
 	"github.com/recoverctl/recoverctl/tui"
 	"github.com/recoverctl/recoverctl/tui/theme"
 	"github.com/recoverctl/recoverctl/tui/vtable"
 	"github.com/recoverctl/recoverctl/views/overview"
 	"github.com/recoverctl/recoverctl/views/phrase"
+	"github.com/recoverctl/recoverctl/views/plan"
 	"github.com/recoverctl/recoverctl/views/sheet"
 )
 
@@ -31,7 +33,9 @@ type Options struct {
 	Source Source
 	// Reading is the overview that the screen was opened from: log starts and
 	// recovery points are its. It may be empty.
-	Reading  overview.Reading
+	Reading overview.Reading
+	// Plans judges the plan of an operation; nil: none are judged here.
+	Plans    plan.Source
 	Commands []tui.Command // of the job, for the palette
 }
 
@@ -195,7 +199,29 @@ func (s *Screen) Keys() []tui.Key {
 	}
 	panes[1].Disabled = panes[0].Disabled
 	keys := append([]tui.Key{{Keys: []string{"enter"}, Help: "open", Disabled: none, Run: s.open}}, panes...)
+	if s.options.Plans != nil {
+		keys = append(keys, s.finish(none))
+	}
 	return append(append(keys, copied), s.table.Keys()...)
+}
+
+// finish opens the plan of the selected operation as things are now: the control
+// topic holds all that an apply needs to finish it.
+func (s *Screen) finish(none func() string) tui.Key {
+	key := tui.Key{Keys: []string{"p"}, Help: "finish"}
+	key.Disabled = func() string {
+		op, ok := s.selected()
+		if ok && op.Status == inspect.StatusApplied {
+			return "this cleanup is APPLIED: there is nothing to finish"
+		}
+		return none()
+	}
+	key.Run = func() tui.Cmd {
+		op, _ := s.selected()
+		o, recorded := s.options, actions.PlanOf(op)
+		return tui.Push(plan.New(plan.Options{Theme: o.Theme, Job: o.Job, Source: o.Plans, Plan: &recorded, Commands: o.Commands}))
+	}
+	return key
 }
 
 func (s *Screen) selected() (inspect.Operation, bool) {

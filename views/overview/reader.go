@@ -2,6 +2,7 @@ package overview
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/recoverctl/recoverctl/inspect"
@@ -14,6 +15,15 @@ type Source interface {
 	// could not be read, beside what could.
 	Overview(ctx context.Context, job inspect.Job) (inspect.JobOverview, error)
 }
+
+// patience is how long a job's log and recovery points wait for its JobManager,
+// to be shown together with what it says. One that hangs does so for the whole
+// of a network step.
+const patience = time.Second
+
+// early is an overview without the running job: what there is to show while its
+// JobManager does not answer. It is nil where that answered in time.
+type early struct{ overview *inspect.JobOverview }
 
 // Reader reads one job's overview for a screen, as often as asked, and keeps the
 // newest that brought something.
@@ -34,14 +44,38 @@ func NewReader(slot string, job inspect.Job, source Source, now func() time.Time
 	return &Reader{slot: slot, job: job, source: source, now: now}
 }
 
-// Read starts a read. The screen gives its result to Take.
+// Read starts a read. The screen gives its results to Take.
 func (r *Reader) Read() tui.Cmd {
 	r.started, r.reading = r.now(), true
 	job, source := r.job, r.source
-	return tui.Load(r.slot, func(ctx context.Context) (inspect.JobOverview, error) {
+	whole := make(chan struct{})
+	ended := sync.OnceFunc(func() { close(whole) })
+	cmd := tui.Load(r.slot, func(ctx context.Context) (inspect.JobOverview, error) {
+		defer ended()
 		return source.Overview(ctx, job)
 	})
+	if job.Flink.REST == "" {
+		return cmd
+	}
+	without := job
+	without.Flink = inspect.JobRef{}
+	return tui.Batch(tui.Load(r.earlySlot(), func(ctx context.Context) (early, error) {
+		timer := time.NewTimer(patience)
+		defer timer.Stop()
+		select {
+		case <-whole:
+			return early{}, nil
+		case <-ctx.Done():
+			return early{}, ctx.Err()
+		case <-timer.C:
+		}
+		o, err := source.Overview(ctx, without)
+		o.LiveSource = inspect.Unread
+		return early{&o}, err
+	}), cmd)
 }
+
+func (r *Reader) earlySlot() string { return r.slot + " without its JobManager" }
 
 // Now is the reader's clock.
 func (r *Reader) Now() time.Time { return r.now() }
@@ -52,9 +86,12 @@ func (r *Reader) Busy() bool { return r.reading }
 // Answered reports whether a read has ended, whatever it brought.
 func (r *Reader) Answered() bool { return r.answers > 0 }
 
-// Take takes a read's result; false if msg is none of this reader's. A read that
-// brought nothing leaves what was known before, and says that it failed.
+// Take takes a result of a read; false if msg is none of this reader's. A read
+// that brought nothing leaves what was known before, and says that it failed.
 func (r *Reader) Take(msg tui.Msg) bool {
+	if loaded, ok := msg.(tui.Loaded[early]); ok && loaded.Slot == r.earlySlot() {
+		return r.takeEarly(loaded.Value, loaded.Err)
+	}
 	loaded, ok := msg.(tui.Loaded[inspect.JobOverview])
 	if !ok || loaded.Slot != r.slot {
 		return false
@@ -64,11 +101,22 @@ func (r *Reader) Take(msg tui.Msg) bool {
 	nothing := loaded.Err != nil && loaded.Value.Empty()
 	switch {
 	case nothing && r.Reading.Known():
-		r.Reading.Err, r.Reading.Failed = loaded.Err, true
+		r.Reading.Err, r.Reading.Failed, r.Reading.Awaited = loaded.Err, true, false
 	case nothing:
 		r.Reading = Reading{Overview: loaded.Value, Err: loaded.Err, Failed: false}
 	default:
 		r.Reading = Reading{Overview: loaded.Value, Err: loaded.Err, At: r.started}
 	}
+	return true
+}
+
+// takeEarly shows what there is while the JobManager is awaited. What is known of
+// the running job already is worth more than fresher facts without it.
+func (r *Reader) takeEarly(e early, err error) bool {
+	switch {
+	case e.overview == nil, !r.reading, r.Reading.Overview.Live != nil, err != nil && e.overview.Empty():
+		return false
+	}
+	r.Reading = Reading{Overview: *e.overview, Err: err, At: r.started, Awaited: true}
 	return true
 }

@@ -17,7 +17,9 @@ type Reading struct {
 	// than the overview, which brought nothing.
 	Err    error
 	Failed bool
-	At     time.Time // when the read of the overview began; zero: nothing is known
+	// Awaited is set as long as only the running job's JobManager has not answered.
+	Awaited bool
+	At      time.Time // when the read of the overview began; zero: nothing is known
 }
 
 // Known reports whether something was read.
@@ -107,6 +109,9 @@ func (r Reading) BoundarySentence() string {
 // Live is the running job's state with how long it has lasted, or why nothing is
 // known of it.
 func (r Reading) Live() (string, theme.Tone) {
+	if r.Awaited {
+		return phrase.NoAnswerYet, theme.Warning
+	}
 	word, tone := phrase.Live(r.Overview.LiveSource, r.Overview.Live)
 	if live := r.Overview.Live; live != nil {
 		word = phrase.LiveFor(*live, r.At)

@@ -14,6 +14,9 @@ import (
 // NotRead stands where something was asked for and could not be read.
 const NotRead = "could not be read"
 
+// NoAnswerYet stands where something was asked for, for longer than usual.
+const NoAnswerYet = "no answer yet"
+
 // Live is a running job's state in a word, or why there is none.
 func Live(source inspect.Connection, live *inspect.LiveState) (string, theme.Tone) {
 	switch {
