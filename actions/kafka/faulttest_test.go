@@ -1,0 +1,470 @@
+package kafka_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/recoverctl/recoverctl/actions"
+	"github.com/recoverctl/recoverctl/inspect"
+	"github.com/recoverctl/recoverctl/internal/testkit/kafkaproxy"
+	"github.com/recoverctl/recoverctl/internal/testkit/kafkatest"
+)
+
+// The fault tests take every request that a clean apply sends, let each kind of
+// fault happen at it, apply the same plan again until it is done or refused, and
+// ask the invariants after each apply. docs/reliability.md says what they are.
+
+// beginnings are the states from which an apply starts.
+var beginnings = []struct {
+	name    string
+	prepare func(*ground)
+}{
+	{"nothing was ever cleaned up", func(*ground) {}},
+	{"an older cleanup is unfinished", func(g *ground) {
+		g.makeControl(asRecorded(g.older(), inspect.StatusCommitted))
+	}},
+	{"this cleanup was committed and half deleted", func(g *ground) {
+		g.makeControl(asRecorded(g.plan, inspect.StatusCommitted))
+		g.must(g.cluster.Trim(g.Context(), g.plan.Topic, map[int32]int64{0: 10}))
+		g.at[0] = 10
+	}},
+}
+
+// place is one request of an apply: the nth of its kind about one of the topics.
+type place struct {
+	key   kmsg.Key
+	topic string // data, control, both, or none
+	nth   int
+}
+
+func (p place) String() string {
+	return fmt.Sprintf("%s of %s #%d", kmsg.NameForKey(int16(p.key)), p.topic, p.nth)
+}
+
+func (g *ground) topicOf(r kafkaproxy.Request) string {
+	data, control := r.About(g.plan.Topic), r.About(g.control)
+	switch {
+	case data && control:
+		return "both"
+	case data:
+		return "data"
+	case control:
+		return "control"
+	default:
+		return "none"
+	}
+}
+
+// rule is a rule for the request of a place, among those that applies send.
+func (g *ground) rule(p place, when kafkaproxy.When, times int, do kafkaproxy.Action) kafkaproxy.Rule {
+	return kafkaproxy.Rule{Key: p.key, Nth: p.nth, Times: times, When: when, Do: do, Match: func(r kafkaproxy.Request) bool {
+		return r.ClientID != "kafkatest" && g.topicOf(r) == p.topic
+	}}
+}
+
+// places are the requests of a trace.
+func (g *ground) places() (out []place) {
+	count := map[place]int{}
+	for _, r := range g.ours() {
+		p := place{r.Key, g.topicOf(r), 0}
+		count[p]++
+		p.nth = count[p]
+		out = append(out, p)
+	}
+	return out
+}
+
+// faultKind is one thing that can happen at a request.
+type faultKind struct {
+	group string // row of the table
+	name  string
+	fits  func(place) bool // nil: every request
+
+	// rule is what is injected; nil: this kind is done by strike.
+	rule func(*ground, place) kafkaproxy.Rule
+
+	late    time.Duration // how long after the last apply something may still arrive
+	another bool          // somebody changed the world, so that a refusal is a proper end
+	process bool          // the apply is the program in a process of its own, and is killed
+	kill    func(*process) kafkaproxy.Action
+	when    kafkaproxy.When
+}
+
+func network(group, name string, when kafkaproxy.When, times int, do func() kafkaproxy.Action) faultKind {
+	return faultKind{group: group, name: name, rule: func(g *ground, p place) kafkaproxy.Rule { return g.rule(p, when, times, do()) }}
+}
+
+// answersErr are the error codes that a broker may answer for a kind of request.
+var answersErr = map[kmsg.Key][]*kerr.Error{
+	kmsg.Produce: {kerr.NotLeaderForPartition, kerr.RequestTimedOut, kerr.NotEnoughReplicas, kerr.NotEnoughReplicasAfterAppend,
+		kerr.KafkaStorageError, kerr.OutOfOrderSequenceNumber, kerr.TopicAuthorizationFailed, kerr.UnknownServerError},
+	kmsg.DeleteRecords: {kerr.NotLeaderForPartition, kerr.RequestTimedOut, kerr.OffsetOutOfRange, kerr.KafkaStorageError,
+		kerr.PolicyViolation, kerr.TopicAuthorizationFailed, kerr.UnknownTopicOrPartition, kerr.UnknownServerError},
+	kmsg.CreateTopics:    {kerr.NotController, kerr.RequestTimedOut, kerr.TopicAlreadyExists, kerr.PolicyViolation, kerr.ThrottlingQuotaExceeded},
+	kmsg.ListOffsets:     {kerr.NotLeaderForPartition, kerr.RequestTimedOut, kerr.LeaderNotAvailable, kerr.UnknownServerError},
+	kmsg.DescribeConfigs: {kerr.RequestTimedOut, kerr.TopicAuthorizationFailed},
+	kmsg.InitProducerID:  {kerr.RequestTimedOut, kerr.ClusterAuthorizationFailed},
+}
+
+// faultKinds are all that can happen.
+func faultKinds() []faultKind {
+	const once, always = 1, kafkaproxy.Always
+	out := []faultKind{
+		network("answer lost", "the answer is lost with its connection", kafkaproxy.AfterForward, once, kafkaproxy.Cut),
+		network("answer lost", "the answer never comes", kafkaproxy.AfterForward, once, kafkaproxy.Drop),
+		network("answer lost", "all answers from here on are lost", kafkaproxy.AfterForward, always, kafkaproxy.Cut),
+		network("request lost", "the connection is reset before", kafkaproxy.BeforeForward, once, kafkaproxy.Cut),
+		network("request lost", "the request never arrives", kafkaproxy.BeforeForward, once, kafkaproxy.Drop),
+		network("request lost", "all from here on are reset", kafkaproxy.BeforeForward, always, kafkaproxy.Cut),
+		network("slower than the limit", "the request is late", kafkaproxy.BeforeForward, once, func() kafkaproxy.Action { return kafkaproxy.Delay(3 * stepLimit) }),
+		network("slower than the limit", "the answer is late", kafkaproxy.AfterForward, once, func() kafkaproxy.Action { return kafkaproxy.Delay(3 * stepLimit) }),
+	}
+	for i := range out {
+		if out[i].group == "slower than the limit" {
+			out[i].late = 3 * stepLimit
+		}
+	}
+	for key, codes := range answersErr {
+		for _, code := range codes {
+			for _, how := range []struct {
+				name  string
+				when  kafkaproxy.When
+				times int
+			}{
+				{"instead of doing it", kafkaproxy.BeforeForward, once}, {"from here on", kafkaproxy.BeforeForward, always},
+				{"though it was done", kafkaproxy.AfterForward, once},
+			} {
+				k := network("error code", code.Message+" "+how.name, how.when, how.times, func() kafkaproxy.Action { return kafkaproxy.Error(code) })
+				k.fits = func(p place) bool { return p.key == key }
+				out = append(out, k)
+			}
+		}
+	}
+	metadata := network("error code", "the topic has no leader", kafkaproxy.AfterForward, once, func() kafkaproxy.Action {
+		return kafkaproxy.Edit(func(_ kafkaproxy.Request, resp kmsg.Response) {
+			topics := resp.(*kmsg.MetadataResponse).Topics
+			for i := range topics {
+				for p := range topics[i].Partitions {
+					topics[i].Partitions[p].ErrorCode, topics[i].Partitions[p].Leader = kerr.LeaderNotAvailable.Code, -1
+				}
+			}
+		})
+	})
+	metadata.fits = func(p place) bool { return p.key == kmsg.Metadata && p.topic != "none" }
+	fetch := network("error code", "the leader has moved", kafkaproxy.AfterForward, once, func() kafkaproxy.Action {
+		return kafkaproxy.Edit(func(_ kafkaproxy.Request, resp kmsg.Response) {
+			topics := resp.(*kmsg.FetchResponse).Topics
+			for i := range topics {
+				for p := range topics[i].Partitions {
+					topics[i].Partitions[p].ErrorCode, topics[i].Partitions[p].RecordBatches = kerr.NotLeaderForPartition.Code, nil
+				}
+			}
+		})
+	})
+	fetch.fits = func(p place) bool { return p.key == kmsg.Fetch }
+	out = append(out, metadata, fetch)
+	return append(append(out, happenings()...), kills()...)
+}
+
+// happenings are what other people do in the middle.
+func happenings() (out []faultKind) {
+	happens := func(group, name string, do func(context.Context, *ground) error) {
+		out = append(out, faultKind{group: group, name: name, another: true, rule: func(g *ground, p place) kafkaproxy.Rule {
+			return g.rule(p, kafkaproxy.BeforeForward, 1, kafkaproxy.Call(func(ctx context.Context, _ kafkaproxy.Request) error { return do(ctx, g) }))
+		}})
+	}
+	happens("data topic made anew", "the data topic is deleted and made anew", func(ctx context.Context, g *ground) error { return g.remake(ctx) })
+	record := func(name string, r func(*ground) kafkatest.Record) {
+		happens("another record appears", name, func(ctx context.Context, g *ground) error {
+			if _, err := g.cluster.TopicID(ctx, g.control); err != nil {
+				return nil //nolint:nilerr // there is no control topic yet, on which something could appear
+			}
+			_, err := g.others.Write(ctx, g.control, 0, r(g))
+			return err
+		})
+	}
+	record("a later cleanup is committed", func(g *ground) kafkatest.Record {
+		return asRecorded(g.later(), inspect.StatusCommitted)
+	})
+	record("the same cleanup is committed from elsewhere", func(g *ground) kafkatest.Record {
+		return asRecorded(g.plan, inspect.StatusCommitted)
+	})
+	record("a record that nobody can read", func(*ground) kafkatest.Record { return kafkatest.KV("plan", "{") })
+	return out
+}
+
+// kills are the ends that a process can't see coming.
+func kills() (out []faultKind) {
+	for _, k := range []struct {
+		name string
+		when kafkaproxy.When
+		do   func(kill kafkaproxy.Action) kafkaproxy.Action
+	}{
+		{"killed when it had sent the request, which arrives", kafkaproxy.BeforeForward, func(kill kafkaproxy.Action) kafkaproxy.Action { return kill }},
+		{"killed before the request was sent", kafkaproxy.BeforeForward, func(kill kafkaproxy.Action) kafkaproxy.Action {
+			return kafkaproxy.Then(kill, kafkaproxy.Cut())
+		}},
+		{"killed before the answer came", kafkaproxy.AfterForward, func(kill kafkaproxy.Action) kafkaproxy.Action { return kill }},
+	} {
+		out = append(out, faultKind{group: "process killed at a request", name: k.name, process: true, when: k.when, kill: func(p *process) kafkaproxy.Action {
+			return k.do(kafkaproxy.Call(func(context.Context, kafkaproxy.Request) error { p.kill(); return nil }))
+		}})
+	}
+	return out
+}
+
+// situation is one fault at one place from one beginning.
+type situation struct {
+	beginning int
+	place     place
+	kind      faultKind
+	line      int // the process is killed when its journal has so many lines; 0: at the place
+}
+
+func (s situation) String() string {
+	if s.line > 0 {
+		return fmt.Sprintf("%s, killed when line %d was in the journal", beginnings[s.beginning].name, s.line)
+	}
+	return fmt.Sprintf("%s, %s, at %s", beginnings[s.beginning].name, s.kind.name, s.place)
+}
+
+// rank puts first what strikes a request that writes, or the journal.
+func (s situation) rank() int {
+	switch {
+	case s.line > 0, s.place.key == kmsg.Produce, s.place.key == kmsg.DeleteRecords, s.place.key == kmsg.CreateTopics:
+		return 0
+	default:
+		return 1
+	}
+}
+
+// journalLines is how many lines an apply has in the journal at most.
+const journalLines = 10
+
+// situations are all there are, from the traces of clean applies.
+func situations(t *testing.T, w faultWorld) (out []situation) {
+	t.Helper()
+	for i, b := range beginnings {
+		g := newGround(t, w, b.prepare)
+		if e := g.apply(patientLimit); e.verdict != actions.Applied {
+			t.Fatalf("a clean apply: %s", e)
+		}
+		inside := g.places()
+		g = newGround(t, w, b.prepare)
+		if e := g.begin().wait(); e.verdict != actions.Applied {
+			t.Fatalf("a clean apply by the program: %s", e)
+		}
+		byProgram := g.places()
+		for _, kind := range faultKinds() {
+			places := inside
+			if kind.process {
+				places = byProgram
+			}
+			for _, p := range places {
+				if kind.fits == nil || kind.fits(p) {
+					out = append(out, situation{beginning: i, place: p, kind: kind})
+				}
+			}
+		}
+		for line := 1; line <= journalLines; line++ {
+			out = append(out, situation{beginning: i, line: line, kind: faultKind{group: "process killed at a journal line", process: true}})
+		}
+	}
+	return out
+}
+
+// play lets a situation happen, and applies the same plan until it is applied or
+// no further apply can change anything.
+func (s situation) play(t *testing.T, w faultWorld) result {
+	g := newGround(t, w, beginnings[s.beginning].prepare)
+	r := result{group: s.kind.group}
+	judge := func(e end) {
+		t.Helper()
+		j := g.judge(e.verdict)
+		r.namedRace = r.namedRace || j.namedRace
+		for _, v := range j.violations {
+			r.violations++
+			t.Errorf("%s, apply %d ended as %s: %s", s, r.applies, e, v)
+		}
+	}
+	e, struck := s.first(g)
+	r.applies, r.struck = 1, struck
+	judge(e)
+	const tries = 4 // a record that arrives late stops the first of them
+	for e.verdict != actions.Applied && r.applies < tries {
+		if s.kind.process {
+			e = g.begin().wait()
+		} else {
+			e = g.apply(patientLimit)
+		}
+		r.applies++
+		judge(e)
+	}
+	if s.kind.late > 0 {
+		time.Sleep(s.kind.late)
+		judge(e)
+	}
+	switch {
+	case e.verdict == actions.Applied && r.applies == 1:
+		r.end = appliedAtOnce
+	case e.verdict == actions.Applied:
+		r.end = appliedAgain
+	case s.kind.another && struck:
+		r.end = refused
+	default:
+		r.end = stuck
+		t.Errorf("%s: not applied after %d applies: %s", s, r.applies, e)
+	}
+	return r
+}
+
+// first is the apply that is struck.
+func (s situation) first(g *ground) (e end, struck bool) {
+	g.Helper()
+	switch {
+	case s.line > 0:
+		p := g.begin()
+		for !g.journalHas(s.line) {
+			select {
+			case <-p.ended:
+				return p.wait(), false
+			case <-time.After(200 * time.Microsecond):
+			}
+		}
+		p.kill()
+		return p.wait(), true
+	case s.kind.process:
+		p := g.newProcess()
+		f := g.proxy.Inject(g.T, g.rule(s.place, s.kind.when, 1, s.kind.kill(p)))
+		p.start(g)
+		e = p.wait()
+		f.Remove()
+		return e, f.Hits() > 0
+	default:
+		f := g.proxy.Inject(g.T, s.kind.rule(g, s.place))
+		e = g.apply(stepLimit)
+		f.Remove()
+		return e, f.Hits() > 0
+	}
+}
+
+// journalHas reports whether the journal of the program has so many lines.
+func (g *ground) journalHas(lines int) bool {
+	files, err := filepath.Glob(filepath.Join(g.state, "recoverctl", "journal", "*.jsonl"))
+	g.must(err)
+	count := 0
+	for _, name := range files {
+		text, err := os.ReadFile(name)
+		g.must(err)
+		count += strings.Count(string(text), "\n")
+	}
+	return count >= lines
+}
+
+// How a situation ended.
+const (
+	appliedAtOnce = iota
+	appliedAgain
+	refused
+	stuck
+)
+
+type result struct {
+	group      string
+	end        int
+	applies    int
+	struck     bool
+	namedRace  bool
+	violations int
+}
+
+// table is what the whole came to.
+type table struct {
+	mu   sync.Mutex
+	rows []result
+}
+
+func (t *table) add(r result) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.rows = append(t.rows, r)
+}
+
+func (t *table) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var groups []string
+	for _, r := range t.rows {
+		if !slices.Contains(groups, r.group) {
+			groups = append(groups, r.group)
+		}
+	}
+	slices.Sort(groups)
+	var out strings.Builder
+	const columns = "| %-32s | %10v | %6v | %7v | %15v | %14v | %14v | %10v | %10v |\n"
+	fmt.Fprintf(&out, columns, "situation", "situations", "struck", "applies", "applied at once", "applied again", "refused", "named race", "violations")
+	fmt.Fprintf(&out, columns, "---", "---:", "---:", "---:", "---:", "---:", "---:", "---:", "---:")
+	for _, group := range append(groups, "all") {
+		var n, struck, applies, race, violations int
+		ends := make([]int, stuck+1)
+		for _, r := range t.rows {
+			if r.group != group && group != "all" {
+				continue
+			}
+			n, applies, violations = n+1, applies+r.applies, violations+r.violations
+			ends[r.end]++
+			if r.struck {
+				struck++
+			}
+			if r.namedRace {
+				race++
+			}
+		}
+		fmt.Fprintf(&out, columns, group, n, struck, applies, ends[appliedAtOnce], ends[appliedAgain], ends[refused], race, violations+ends[stuck])
+	}
+	return out.String()
+}
+
+// everyFault lets situations happen, several at once: most of the time they wait.
+func everyFault(t *testing.T, cluster *kafkatest.Cluster, most int, writesFirst bool) {
+	w := newFaultWorld(t, cluster)
+	all := situations(t, w)
+	rand.New(rand.NewPCG(1, 2)).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] }) // the same order each time
+	if writesFirst {
+		slices.SortStableFunc(all, func(a, b situation) int { return a.rank() - b.rank() })
+	}
+	of := len(all)
+	all = all[:min(most, of)]
+	var results table
+	t.Run("at", func(t *testing.T) {
+		for _, s := range all {
+			t.Run(s.String(), func(t *testing.T) {
+				t.Parallel()
+				results.add(s.play(t, w))
+			})
+		}
+	})
+	fmt.Printf("%d of %d situations:\n\n%s", len(all), of, results.String())
+}
+
+func TestWhateverBreaksAnApplyKeepsTheInvariants(t *testing.T) {
+	everyFault(t, nil, faultShare, faultWritesFirst)
+}
+
+func TestAnApplyWithALimitBelowASecond(t *testing.T) {
+	g := newGround(t, faultWorld{}, func(*ground) {})
+	if e := g.apply(stepLimit); e.verdict != actions.Applied {
+		t.Error(e)
+	}
+}
