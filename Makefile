@@ -28,6 +28,7 @@ build: ## build bin/recoverctl, one static file
 vet: ## go vet, with and without the real-server tests
 	$(GO) vet $(PKGS)
 	$(GO) vet -tags real $(PKGS)
+	$(GO) vet -tags faults ./actions/kafka
 
 .PHONY: lint
 lint: ## the house rules: imports, bans, formatting
@@ -44,6 +45,10 @@ test-race: ## the same with the race detector
 .PHONY: test-real
 test-real: build ## tests against real Kafka and Flink, fetched and started here
 	RECOVERCTL_REAL_WITH=$${RECOVERCTL_REAL_WITH:-all} test/real/run.sh $(GO) test -count=1 -tags real $(REAL_PKGS)
+
+.PHONY: test-faults
+test-faults: ## every kind of fault at the requests of an apply; prints the table of docs/reliability.md (about 10 minutes)
+	cd actions/kafka && $(GO) test -count=1 -tags faults -timeout 40m -parallel 40 -run 'TestWhateverBreaks'
 
 .PHONY: fuzz
 fuzz: ## a short fuzz of every parser (FUZZTIME each)
