@@ -69,13 +69,13 @@ func (c *Cleanup) describe(ctx context.Context, cluster Cluster) error {
 }
 
 // soon reports whether a topic that was just made can give this error for a
-// moment.
+// moment: it is not known everywhere, or has no leader yet.
 func soon(err error) bool {
 	switch fault.KindOf(err) {
-	case fault.NotFound, fault.Drift, fault.Unreachable:
+	case fault.NotFound, fault.Drift:
 		return true
 	}
-	return false
+	return kerr.IsRetriable(err)
 }
 
 func (c *Cleanup) settleControl(ctx context.Context) (settled actions.Settlement, seen string, err error) {

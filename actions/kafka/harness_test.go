@@ -31,6 +31,7 @@ var errInjected = fault.New(fault.Problem, "apply", "stopped by the test")
 // run, verdict.
 type apply struct {
 	config      kafkaconn.Config
+	evidence    kafkaconn.Config // where the report's evidence is read; none: the same
 	job         inspect.Job
 	plan        inspect.CleanupPlan
 	replication *int
@@ -71,8 +72,12 @@ func (a apply) run(t *testing.T) (actions.ApplyResult, error) {
 func (a apply) start(t *testing.T) (*actions.Run, func()) {
 	t.Helper()
 	dial := kafka.Dial(a.config, clock.System{})
+	reading := dial
+	if a.evidence.Brokers != nil {
+		reading = kafka.Dial(a.evidence, clock.System{})
+	}
 	gather := func(ctx context.Context) (actions.Evidence, error) {
-		cluster, err := dial(ctx)
+		cluster, err := reading(ctx)
 		if err != nil {
 			return actions.Evidence{}, err
 		}

@@ -15,6 +15,8 @@ import (
 	"github.com/recoverctl/recoverctl/internal/safetext"
 )
 
+const metadataAge = 100 * time.Millisecond
+
 func (s *session) CreateControlTopic(ctx context.Context, name string, replication int16) error {
 	ctx, cancel := s.step(ctx)
 	defer cancel()
@@ -48,6 +50,9 @@ func (s *session) Append(ctx context.Context, topic string, key, value []byte) (
 		kgo.ProducerLinger(0),
 		kgo.ProducerBatchCompression(kgo.NoCompression()),
 		kgo.ProduceRequestTimeout(timeout),
+		// After a lost connection the record is sent again when the leader was looked
+		// up again, for which franz-go would let 5 s pass.
+		kgo.MetadataMinAge(metadataAge),
 		kgo.RecordDeliveryTimeout(max(timeout, leastDelivery)), // ctx ends it earlier
 		// A broker that has forgotten the producer could not tell a repetition.
 		kgo.StopProducerOnDataLossDetected(),
