@@ -214,16 +214,17 @@ func (d *deletion) unfinished(left []int32) error {
 			id, group(d.target[id]), group(d.now[id].Log.Start))
 	}
 	f := fault.Of(err)
-	done := len(d.now) - len(left)
-	p := problem(reasonWord(err), inspect.Named{"partition": id, "requested": d.target[id], "logStart": d.now[id].Log.Start, "logEnd": d.now[id].Log.End},
-		"%s not deleted up to the target, %s: partition %d up to %s (its log goes from %s to %s): %s",
-		on(left)+map[bool]string{true: " was", false: " were"}[len(left) == 1], partitionsDone(done, len(d.now)),
-		id, group(d.target[id]), group(d.now[id].Log.Start), group(d.now[id].Log.End), f.Error())
+	named := inspect.Named{"partition": id, "requested": d.target[id]}
+	log := "not known"
+	if part := d.now[id]; part.Err == nil {
+		named["logStart"], named["logEnd"] = part.Log.Start, part.Log.End
+		log = fmt.Sprintf("from %s to %s", group(part.Log.Start), group(part.Log.End))
+	}
+	p := problem(reasonWord(err), named, "%s not deleted up to the target, %d of %d are done: partition %d up to %s (its log: %s): %s",
+		on(left)+map[bool]string{true: " was", false: " were"}[len(left) == 1], len(d.now)-len(left), len(d.now), id, group(d.target[id]), log, f.Error())
 	return &fault.Fault{Kind: f.Kind, Op: "apply", Hint: f.Hint, Refs: f.Refs,
 		Err: &refusal{at: actions.Refusal{Stage: actions.StageDelete, Problem: *p}, cause: &told{p.Message, err}}}
 }
-
-func partitionsDone(done, of int) string { return fmt.Sprintf("%d of %d are done", done, of) }
 
 // told is an error in other words.
 type told struct {
