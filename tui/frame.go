@@ -63,13 +63,24 @@ func (s *Shell) small() bool {
 	return s.size.Width < MinWidth || s.size.Height < MinHeight
 }
 
+// smallLine says what is needed in as many words as there is room for.
 func (s *Shell) smallLine() string {
 	times := "×"
 	if s.opts.Theme.ASCII {
 		times = "x"
 	}
-	return fmt.Sprintf("needs %d%s%d, has %d%s%d: enlarge, or ctrl-c",
-		MinWidth, times, MinHeight, s.size.Width, times, s.size.Height)
+	needs := fmt.Sprintf("needs %d%s%d", MinWidth, times, MinHeight)
+	both := fmt.Sprintf("%s, has %d%s%d", needs, s.size.Width, times, s.size.Height)
+	for _, line := range []string{
+		both + ": enlarge it, or leave with ctrl-c",
+		both + "; ctrl-c leaves",
+		needs + ", or ctrl-c",
+	} {
+		if ansi.StringWidth(line) <= s.size.Width {
+			return line
+		}
+	}
+	return needs
 }
 
 // bodySize is what is left to the screen. A message of two lines takes one of

@@ -38,6 +38,14 @@ func TestEverySizeIsDrawn(t *testing.T) {
 			t.Errorf("%v says %q, want %q in it", size, frame, want)
 		}
 	}
+	for width, want := range map[int]string{
+		59: "needs 60×15, has 59×15: enlarge it, or leave with ctrl-c", 40: "needs 60×15, has 40×15; ctrl-c leaves",
+		25: "needs 60×15, or ctrl-c", 20: "needs 60×15", 3: "nee",
+	} {
+		if d.Resize(width, 15); d.Frame() != want {
+			t.Errorf("%d cells say %q, want %q", width, d.Frame(), want)
+		}
+	}
 	for _, size := range []tui.Size{{60, 15}, {80, 24}, {200, 60}} {
 		d.Resize(size.Width, size.Height)
 		if got := strings.Count(d.Frame(), "\n") + 1; got != size.Height {

@@ -301,6 +301,9 @@ func (p *palette) View(size Size, th theme.Theme) string {
 		lines[0] = th.Paint(theme.Muted, note+strings.Repeat(rule, max(size.Width-ansi.StringWidth(note), 0)))
 	}
 	lines = lines[:min(len(lines), size.Height-len(shown)-1)]
+	if len(shown) == 0 && size.Height > len(lines)+1 {
+		lines = append(lines, ansi.Truncate("   no command has this name: "+p.field.Value(), size.Width, th.Signs.More))
+	}
 	for i, e := range shown {
 		line := pad(ansi.Truncate(e.title(), name, th.Signs.More), name) + "  " + pad(e.key, key)
 		if e.off != "" {

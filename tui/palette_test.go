@@ -63,6 +63,16 @@ func says(t *testing.T, d *tuitest.Driver, want string) {
 	}
 }
 
+// A name that nothing has is told while it is typed, not only at enter.
+func TestThePaletteSaysThatNothingHasTheName(t *testing.T) {
+	d := tuitest.New(t, tuitest.Plain(), withCommands(new([]string)), 80, 24)
+	d.Press(":")
+	d.Type("zzz")
+	if frame := d.Frame(); !strings.Contains(frame, "no command has this name: zzz") {
+		t.Errorf("after :zzz\n%s", frame)
+	}
+}
+
 func TestPalette(t *testing.T) {
 	unlocked := tuitest.Plain()
 	tests := map[string]struct {

@@ -10,6 +10,9 @@ import (
 // terminals whose fonts or code pages have no box drawing or geometric signs.
 var asciiTerminals = []string{"linux", "dumb", "vt52", "vt100", "vt102", "vt220", "ansi", "cons25", "sun"}
 
+// monochrome terminals know bold and reverse, and no colour.
+var monochrome = []string{"vt52", "vt100", "vt102", "vt220"}
+
 // FromEnv chooses the options from environment variables: NO_COLOR (any
 // non-empty value takes the colours away), TERM and COLORTERM (how many
 // colours, and whether the signs can be shown), COLORFGBG (a light
@@ -24,7 +27,7 @@ func FromEnv(getenv func(string) string) Options {
 	switch {
 	case term == "" || term == "dumb":
 		o.Palette = NoStyle
-	case getenv("NO_COLOR") != "":
+	case getenv("NO_COLOR") != "", slices.Contains(monochrome, term):
 		o.Palette = Mono
 	case lightBackground(getenv("COLORFGBG")):
 		o.Palette = Light

@@ -46,6 +46,10 @@ func TestEnvironmentChoosesTheLook(t *testing.T) {
 			map[string]string{"TERM": "linux", "LANG": "en_US.UTF-8"},
 			theme.Options{Palette: theme.Dark, ASCII: true, Colors: termenv.ANSI},
 		},
+		"a terminal without colours": {
+			map[string]string{"TERM": "vt100", "COLORFGBG": "0;15"},
+			theme.Options{Palette: theme.Mono, ASCII: true, Colors: termenv.ANSI},
+		},
 		"a dumb terminal": {
 			map[string]string{"TERM": "dumb"},
 			theme.Options{Palette: theme.NoStyle, ASCII: true, Colors: termenv.Ascii},

@@ -55,12 +55,12 @@ func (s *Screen) Keys() []tui.Key {
 	keys := []tui.Key{
 		{Keys: []string{"enter"}, Help: "open", Disabled: noPoint, Run: func() tui.Cmd { return tui.Push(o.point(point.URI)) }},
 		{Keys: []string{"v"}, Help: "why", Disabled: noPoint, Run: s.why},
+		{Keys: []string{"f"}, Help: "findings", Run: func() tui.Cmd { return tui.Push(o.findings()) }},
 	}
 	keys = append(append(keys, panes...), []tui.Key{
 		{Keys: []string{"o"}, Help: "operations", Run: func() tui.Cmd { return tui.Push(o.operations()) }},
 		{Keys: []string{"l"}, Help: "live", Run: func() tui.Cmd { return tui.Push(o.live()) }},
 		{Keys: []string{"space"}, Help: choose, Disabled: noChoice, Run: s.choose},
-		{Keys: []string{"f"}, Help: "findings", Run: func() tui.Cmd { return tui.Push(o.findings()) }},
 		{Keys: []string{"="}, Help: "compare", Disabled: s.notTwo, Run: s.compare},
 	}...)
 	if o.Plans != nil {

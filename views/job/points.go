@@ -16,7 +16,7 @@ var pointColumns = []vtable.Column{
 	{Title: "AGE", Right: true},
 	{Title: "VERDICT", Min: len("accepted")},
 	{Title: "RUN AGAIN", Right: true},
-	{Title: "NOT CHECKED", Min: 14, Flex: 1},
+	{Title: "NOT CHECKED", Min: len("NOT CHECKED"), Flex: 1}, // short of room it gives way to a name
 }
 
 // pointRows are the recovery points, newest first.

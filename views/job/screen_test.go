@@ -329,3 +329,16 @@ func TestCompareTakesTwo(t *testing.T) {
 		})
 	}
 }
+
+// Something depends on a pinned point: the word is seen beside a savepoint's
+// name as Flink makes them, on the smallest usual terminal.
+func TestAPinnedSavepointIsSeenAsOne(t *testing.T) {
+	source, job := viewtest.Incident(), viewtest.Job()
+	pinned := viewtest.Point("savepoint-4f3c92-a1d7c0e52b94", 12, 3*time.Hour, viewtest.Boundary())
+	job.Pinned = []string{pinned.URI}
+	source.Add(job.Name, viewtest.Shelf{Places: map[string][]inspect.RecoveryPoint{viewtest.Checkpoints: {pinned}}}, viewtest.Log())
+	frame := tuitest.New(t, viewtest.Options(viewtest.Plain()), screen(source, job), 80, 24).Frame()
+	if !strings.Contains(frame, "savepoint-4f3c92-a1d7c0e52b94 (pin") {
+		t.Errorf("the word is cut off:\n%s", frame)
+	}
+}

@@ -216,9 +216,15 @@ func (r rows) Row(i int) []vtable.Cell {
 	boundary, boundaryTone := reading.Boundary()
 	risk, riskTone := reading.AtRisk()
 	accepted, rejected, unknown := reading.Verdicts()
+	verdicts := []vtable.Cell{count(accepted, theme.Plain), count(rejected, theme.Error), count(unknown, theme.Warning)}
+	if !reading.Listed() {
+		for i := range verdicts {
+			verdicts[i] = vtable.Cell{Text: th.Signs.None, Tone: theme.Muted}
+		}
+	}
 	return []vtable.Cell{
 		name, findings(th, reading), {Text: live, Tone: liveTone},
-		count(accepted, theme.Plain), count(rejected, theme.Error), count(unknown, theme.Warning),
+		verdicts[0], verdicts[1], verdicts[2],
 		{Text: boundary, Tone: boundaryTone}, {Text: risk, Tone: riskTone},
 		{Text: phrase.Operation(reading.Overview.LastOperation, reading.At)}, {Text: phrase.Clock(reading.At, reading.At), Tone: theme.Muted},
 	}
@@ -325,10 +331,14 @@ func (r rows) lines(i int) []string {
 	if failure := reading.LastFailure(); failure != "" {
 		facts = append(facts, phrase.Clip("last failure "+failure, width-2, th.Signs.More))
 	}
+	points := fmt.Sprintf("%s: %d accepted, %d rejected, %d unknown (%s)", phrase.Count(len(reading.Overview.Points), "recovery point", "recovery points"),
+		accepted, rejected, unknown, reading.Searched())
+	if !reading.Listed() {
+		points = "recovery points: not known (" + reading.Searched() + ")"
+	}
 	facts = append(facts,
 		"calls at risk: "+risk,
-		fmt.Sprintf("%s: %d accepted, %d rejected, %d unknown (%s)", phrase.Count(len(reading.Overview.Points), "recovery point", "recovery points"),
-			accepted, rejected, unknown, reading.Searched()),
+		points,
 		reading.BoundarySentence(),
 		fmt.Sprintf("last cleanup %s, read %s", phrase.Operation(reading.Overview.LastOperation, reading.At), phrase.Clock(reading.At, reading.At)),
 	)

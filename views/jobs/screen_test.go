@@ -127,6 +127,34 @@ func TestEachJobComesWhenItIsRead(t *testing.T) {
 	}
 }
 
+// A list of recovery points that nobody could read is not an empty one: 0 is
+// only said of places that were read.
+func TestPointsThatCouldNotBeListedAreNotCounted(t *testing.T) {
+	here := []string{viewtest.Checkpoints}
+	for name, tt := range map[string]struct {
+		places []string
+		store  viewtest.Shelf
+		row    string
+		says   string
+	}{
+		"an empty place":      {here, viewtest.Shelf{}, "0    0    0", "0 recovery points: 0 accepted, 0 rejected, 0 unknown (1 place searched)"},
+		"a place not read":    {here, viewtest.Shelf{Fails: map[string]error{viewtest.Checkpoints: viewtest.Gone()}}, "–    –    –", "recovery points: not known (1 place searched, not all of it could be read)"},
+		"no place configured": {nil, viewtest.Shelf{}, "–    –    –", "recovery points: not known (no place is configured)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			source, j := viewtest.Incident(), viewtest.Job()
+			j.RecoveryPoints, j.Pinned = tt.places, nil
+			source.Add(j.Name, tt.store, viewtest.Log())
+			frame := tuitest.New(t, viewtest.Options(viewtest.Plain()), screen(viewtest.Plain(), source, j), 120, 40).Frame()
+			for _, want := range []string{tt.row, tt.says} {
+				if !strings.Contains(frame, want) {
+					t.Errorf("no %q in\n%s", want, frame)
+				}
+			}
+		})
+	}
+}
+
 // hung is a JobManager that answers when it is told to.
 type hung struct {
 	inspect.LiveStore

@@ -1,6 +1,7 @@
 package overview
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -173,10 +174,27 @@ func (r Reading) Find(uri string) (int, bool) {
 	return 0, false
 }
 
+// Listed reports whether the list of recovery points is one: that it is empty
+// says nothing where no place was named, or one could not be read.
+func (r Reading) Listed() bool {
+	if len(r.Overview.Points) > 0 {
+		return true
+	}
+	return len(r.Overview.Searched) > 0 && !r.placeUnread()
+}
+
+func (r Reading) placeUnread() bool {
+	return slices.ContainsFunc(r.Overview.Findings, func(f inspect.Finding) bool { return f.Rule == "place-unreadable" })
+}
+
 // Searched says where recovery points were looked for.
 func (r Reading) Searched() string {
 	if len(r.Overview.Searched) == 0 {
 		return "no place is configured"
 	}
-	return phrase.Count(len(r.Overview.Searched), "place", "places") + " searched"
+	text := phrase.Count(len(r.Overview.Searched), "place", "places") + " searched"
+	if !r.Listed() {
+		text += ", not all of it could be read"
+	}
+	return text
 }
