@@ -121,7 +121,7 @@ func TestCopy(t *testing.T) {
 		want    string
 	}{
 		"directly":           {tui.PassDirect, "\x1b]52;c;" + encoded + "\a"},
-		"through tmux":       {tui.PassTmux, "\x1bPtmux;\x1b\x1b]52;c;" + encoded + "\a\x1b\\"},
+		"through tmux":       {tui.PassTmux, "\x1b]52;c;" + encoded + "\a\x1bPtmux;\x1b\x1b]52;c;" + encoded + "\a\x1b\\"},
 		"through GNU screen": {tui.PassScreen, "\x1bP\x1b]52;c;" + encoded[:76] + "\x1b\\\x1bP" + encoded[76:] + "\a\x1b\\"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -93,15 +93,19 @@ func (s *Shell) copyEnded(c copied) {
 	s.say(theme.OK, c.sentence)
 }
 
+// clipboardSequence asks tmux in both ways that it knows: it takes the bare
+// sequence with set-clipboard on, the wrapped one with allow-passthrough on, and
+// drops what it is not set up for.
 func clipboardSequence(text string, p Passthrough) string {
 	sequence := osc52.New(text).Limit(MaxCopy)
 	switch p {
 	case PassTmux:
-		sequence = sequence.Tmux()
+		return sequence.String() + sequence.Tmux().String()
 	case PassScreen:
-		sequence = sequence.Screen()
+		return sequence.Screen().String()
+	default:
+		return sequence.String()
 	}
-	return sequence.String()
 }
 
 // SetTerminal says where sequences go that are for the terminal itself and not
