@@ -223,16 +223,16 @@ func foreignTopic(op Operation, h History) *Problem {
 	if op.Topic == h.Topic && op.TopicID == h.TopicID {
 		return nil
 	}
-	return problem("boundary-of-other-topic", nil, "cleanup %s at control offset %s is of topic %s with id %s, the job's topic is %s with id %s",
+	return problem("boundary-of-other-topic", nil, "cleanup %s at control offset %s is of topic %s with id %s, the job's topic is %s with %s",
 		short(op.PlanID), group(op.ControlOffset), quote(op.Topic), safetext.Of(op.TopicID), quote(h.Topic), identity(h.TopicID))
 }
 
 // identity is a topic id in a sentence.
 func identity(id string) string {
 	if id == "" {
-		return "a new one"
+		return "a new id, because it does not exist yet"
 	}
-	return safetext.Of(id).String()
+	return "id " + safetext.Of(id).String()
 }
 
 func foreignPartitions(op Operation, h History) *Problem {
