@@ -3,7 +3,9 @@ package inspect
 import (
 	"context"
 	"errors"
+	"path"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/recoverctl/recoverctl/internal/fault"
@@ -124,13 +126,33 @@ func summarize(job Job, points []RecoveryPoint, ev reading) []PointSummary {
 }
 
 // nearest finds the accepted neighbours of a point among the job's own points,
-// whether or not it is one of them.
-func nearest(list []PointSummary, points []RecoveryPoint, point RecoveryPoint) (older, newer *Nearby) {
-	if at := slices.IndexFunc(list, func(s PointSummary) bool { return s.URI == point.URI }); at >= 0 {
+// whether or not it is one of them. Of one that is not, and of which neither age
+// nor id was read, nothing says what is older.
+func nearest(list []PointSummary, points []RecoveryPoint, point RecoveryPoint, read bool) (older, newer *Nearby) {
+	if at := slices.IndexFunc(list, func(s PointSummary) bool { return isSummaryOf(s, point) }); at >= 0 {
 		return around(list, at-1, at+1)
+	}
+	if !read {
+		return nil, nil
 	}
 	at, _ := slices.BinarySearchFunc(points, point, newestFirst)
 	return around(list, at-1, at)
+}
+
+// isSummaryOf reports whether a summary is of this point, or of a copy of it: no
+// point is its own neighbour, whichever way its address is spelled.
+func isSummaryOf(s PointSummary, p RecoveryPoint) bool {
+	if SamePoint(s.URI, p.URI) {
+		return true
+	}
+	return s.Kind == p.Kind && s.CheckpointID == p.CheckpointID && p.CheckpointID >= 0 &&
+		folderOf(s.URI) == folderOf(p.URI) && sameOffsets(s.Offsets, p.Merged.Offsets)
+}
+
+// folderOf is the name of the folder that a point is.
+func folderOf(uri string) string {
+	_, rest, _ := strings.Cut(samePlace(uri), ":")
+	return path.Base(rest)
 }
 
 // around returns the nearest accepted points of a list that is newest first: the

@@ -30,12 +30,18 @@ func (i *Inspector) Elsewhere(ctx context.Context, job Job, uri string) (PointSu
 	return summaryOf(job, uri, point, v), errors.Join(faults...)
 }
 
+// isPinned reports whether the profile says that something depends on a point,
+// however it spells its address.
+func isPinned(job Job, uri string) bool {
+	return slices.ContainsFunc(job.Pinned, func(pinned string) bool { return SamePoint(pinned, uri) })
+}
+
 // summaryOf is what an overview tells of a point with this validation.
 func summaryOf(job Job, uri string, point RecoveryPoint, v RestoreValidation) PointSummary {
 	s := PointSummary{
 		URI: uri, Kind: point.Kind, CheckpointID: point.CheckpointID, Taken: point.Taken,
 		Verdict: v.Verdict, Offsets: point.Merged.Offsets, Unchecked: v.Unchecked,
-		Pinned: slices.Contains(job.Pinned, uri), Severity: point.WorstCheck(), Validation: v,
+		Pinned: isPinned(job, uri), Severity: point.WorstCheck(), Validation: v,
 	}
 	if s.Offsets == nil {
 		s.Offsets = Offsets{}

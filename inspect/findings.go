@@ -215,11 +215,29 @@ func inForce(ref string, b CleanupBoundary, open *Operation, behind, unseen []in
 	return f
 }
 
+// pinnedElsewhere names pinned points that are not among those that were found:
+// no verdict of theirs is shown, and that must not pass for a good one.
+func pinnedElsewhere(job Job, points []PointSummary) []Finding {
+	var out []Finding
+	for _, uri := range job.Pinned {
+		if slices.ContainsFunc(points, func(p PointSummary) bool { return SamePoint(p.URI, uri) }) {
+			continue
+		}
+		out = append(out, Finding{
+			Severity: SeverityWarning, Rule: "pinned-point-not-found", Refs: []string{uri}, Numbers: Named{},
+			Cause: fmt.Sprintf("the pinned recovery point %s is in none of the places that were searched: whether it can be restored was not asked", quote(uri)),
+			Next:  "run recoverctl validate restore on it, or add its place to recovery-points in the profile",
+		})
+	}
+	return out
+}
+
 func pointFindings(job Job, points []PointSummary, placesErr error) []Finding {
 	var out []Finding
 	for _, err := range fault.All(placesErr) {
 		out = append(out, unreadable("place-unreadable", "a place of recovery points", err))
 	}
+	out = append(out, pinnedElsewhere(job, points)...)
 	if len(points) == 0 {
 		if len(job.RecoveryPoints) > 0 && placesErr == nil {
 			out = append(out, Finding{

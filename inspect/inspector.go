@@ -181,11 +181,11 @@ func (i *Inspector) list(ctx context.Context, places []string) ([]RecoveryPoint,
 	}
 	wg.Wait()
 	var all []RecoveryPoint
-	seen := map[string]bool{}
+	seen := map[string]bool{} // two places may be spelled differently and be one
 	for _, points := range found {
 		for _, p := range points {
-			if !seen[p.URI] {
-				seen[p.URI] = true
+			if at := samePlace(p.URI); !seen[at] {
+				seen[at] = true
 				all = append(all, p)
 			}
 		}
@@ -256,9 +256,7 @@ func (i *Inspector) Validate(ctx context.Context, job Job, uri string) (v Restor
 	}
 	v, windowErr := i.validate(ctx, ev.questionOf(job, point), maxParallelismOf(point))
 	faults = append(faults, nonNil(ev.dataErr, ev.partial, ev.controlErr, othersErr, windowErr)...)
-	if pointErr == nil {
-		v.Older, v.Newer = nearest(summarize(job, others, ev), others, point)
-	}
+	v.Older, v.Newer = nearest(summarize(job, others, ev), others, point, pointErr == nil)
 	return v, faults, nil
 }
 
@@ -288,6 +286,9 @@ func (i *Inspector) Control(ctx context.Context, job Job, expect *History) (Clea
 	}
 	if i.log == nil {
 		return CleanupBoundary{}, noBrokers("the control topic")
+	}
+	if job.Topic == "" {
+		return CleanupBoundary{}, noTopic()
 	}
 	if expect != nil {
 		control, err := i.log.ControlTopic(ctx, *job.ControlTopic)

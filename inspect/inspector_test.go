@@ -193,6 +193,8 @@ func TestFindings(t *testing.T) {
 		"a place can't be listed":                {place: fault.New(fault.Denied, "list", "no permission"), log: broker{data: fine, control: applied}, want: "error:place-unreadable"},
 		"the newest one is damaged":              {points: append([]inspect.RecoveryPoint{damaged}, good...), log: broker{data: fine, control: applied}, want: "warning:newest-point-not-accepted warning:points-damaged"},
 		"a pinned one is refused":                {points: append(good[:1:1], point(12, time.Hour, inspect.Offsets{0: 1, 1: 1})), pinned: "file:/ckpt/4f3c/chk-12", log: broker{data: fine, control: applied}, want: "error:pinned-point-rejected"},
+		"a pinned one is spelled another way":    {points: append(good[:1:1], point(12, time.Hour, inspect.Offsets{0: 1, 1: 1})), pinned: "file:///ckpt/./4f3c/chk-12/_metadata", log: broker{data: fine, control: applied}, want: "error:pinned-point-rejected"},
+		"a pinned one lies nowhere":              {points: good, pinned: "file:/elsewhere/savepoint-1", log: broker{data: fine, control: applied}, want: "warning:pinned-point-not-found"},
 		"one can't be read, and may be the last": {points: []inspect.RecoveryPoint{closed, point(12, time.Hour, inspect.Offsets{0: 1, 1: 1})}, log: broker{data: fine, control: applied}, want: "error:no-accepted-point"},
 		"none is accepted":                       {points: []inspect.RecoveryPoint{point(12, time.Hour, inspect.Offsets{0: 1, 1: 1})}, log: broker{data: fine, control: applied}, want: "error:no-accepted-point"},
 		"the boundary lies beyond the end":       {points: good, log: broker{data: data(inspect.LogRange{End: 100}, inspect.LogRange{Start: 250, End: 300}), control: applied}, want: "error:boundary-beyond-log-end error:no-accepted-point"},
@@ -293,6 +295,65 @@ func TestValidateSaysWhatItCould(t *testing.T) {
 	}
 }
 
+// No point is its own neighbour, and one that can't be read has neighbours where
+// it is among the job's points.
+func TestNeighboursOfAPoint(t *testing.T) {
+	sound, damaged := point(44, time.Minute, inspect.Offsets{0: 180, 1: 260}), point(43, time.Hour, nil)
+	damaged.Markers, damaged.Checks = nil, []inspect.Check{{ID: "M3", Severity: inspect.SeverityError, Message: "truncated at byte 100"}}
+	older := point(42, 2*time.Hour, inspect.Offsets{0: 160, 1: 250})
+	at := func(uri string) inspect.RecoveryPoint { p := sound; p.URI = uri; return p }
+	broken := map[string]error{damaged.URI: fault.New(fault.Corrupt, "read", "truncated")}
+	log := broker{data: data(inspect.LogRange{Start: 150, End: 200}, inspect.LogRange{Start: 250, End: 300}), control: controlTopicOf(inspect.Offsets{0: 150, 1: 250})}
+	tests := map[string]struct {
+		uri          string
+		older, newer string
+	}{
+		"as the list has it":          {sound.URI, older.URI, ""},
+		"as a plain path":             {"/ckpt/4f3c/chk-44", older.URI, ""},
+		"with a slash at the end":     {"file:///ckpt/4f3c/chk-44/", older.URI, ""},
+		"its metadata file":           {"/ckpt/4f3c/chk-44/_metadata", older.URI, ""},
+		"from the folder above":       {"chk-44", older.URI, ""},
+		"a copy of it":                {"s3://backup/chk-44", older.URI, ""},
+		"one that can't be read":      {damaged.URI, older.URI, sound.URI},
+		"one that can't be read, /":   {damaged.URI + "/", older.URI, sound.URI},
+		"unreadable and nowhere else": {"s3://b/chk-1", "", ""},
+	}
+	broken[damaged.URI+"/"], broken["s3://b/chk-1"] = broken[damaged.URI], fault.New(fault.Denied, "read", "not for you")
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			store := shelf{fails: broken, places: map[string][]inspect.RecoveryPoint{
+				"ckpt": {sound, damaged, older}, "far": {at("/ckpt/4f3c/chk-44"), at("file:///ckpt/4f3c/chk-44/"), at("/ckpt/4f3c/chk-44/_metadata"), at("chk-44"), at("s3://backup/chk-44")},
+			}}
+			v, _, err := inspect.New(store, log, clock.NewFake(now)).Validate(context.Background(), agentJob(), tt.uri)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, side := range []struct {
+				word, want string
+				got        *inspect.Nearby
+			}{{"older", tt.older, v.Older}, {"newer", tt.newer, v.Newer}} {
+				if (side.got != nil) != (side.want != "") || side.got != nil && side.got.URI != side.want {
+					t.Errorf("%s %+v, want %q", side.word, side.got, side.want)
+				}
+			}
+		})
+	}
+}
+
+// Two places that are one by another spelling hold each point once.
+func TestAPlaceNamedTwiceIsListedOnce(t *testing.T) {
+	one := point(44, time.Minute, inspect.Offsets{0: 180, 1: 260})
+	twin := one
+	twin.URI = "/ckpt/4f3c/chk-44"
+	job := agentJob()
+	job.RecoveryPoints = []string{"ckpt", "again"}
+	store := shelf{places: map[string][]inspect.RecoveryPoint{"ckpt": {one}, "again": {twin}}}
+	list, err := inspect.New(store, nil, clock.NewFake(now)).Points(context.Background(), job, "")
+	if err != nil || len(list.Points) != 1 || list.Points[0].URI != one.URI {
+		t.Errorf("%+v, %v", list.Points, err)
+	}
+}
+
 func TestControlWithoutAsking(t *testing.T) {
 	job := agentJob()
 	blank := " "
@@ -325,6 +386,11 @@ func TestControlByExpectation(t *testing.T) {
 	b, err := in.Control(context.Background(), agentJob(), &inspect.History{Topic: "action-state", TopicID: topicID, Partitions: []int32{0, 1}})
 	if err != nil || b.Problem != nil || b.Offsets[1] != 250 {
 		t.Fatalf("boundary %+v, error %v", b, err)
+	}
+	unnamed := agentJob()
+	unnamed.Topic = ""
+	if _, err := in.Control(context.Background(), unnamed, &inspect.History{TopicID: topicID, Partitions: []int32{0, 1}}); fault.KindOf(err) != fault.Config {
+		t.Errorf("without a topic's name: %v, want a fault of kind config: no history is of a topic without one", err)
 	}
 }
 

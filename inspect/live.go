@@ -248,7 +248,7 @@ func samePlace(uri string) string {
 	}
 	rest = strings.TrimSuffix(strings.TrimRight(rest, "/"), "/_metadata")
 	if strings.EqualFold(scheme, "file") {
-		rest = strings.TrimPrefix(rest, "//")
+		rest = path.Clean(strings.TrimPrefix(rest, "//"))
 	}
 	return strings.ToLower(scheme) + ":" + strings.TrimRight(rest, "/")
 }

@@ -143,7 +143,7 @@ func (r *restore) pointRules() {
 	}
 	var bad, lost []Reason
 	var unreachable []string
-	hidden := false
+	hidden, cut := false, "" // markers, and files, that may be missing from what was read
 	for _, c := range r.q.PointChecks {
 		switch {
 		case c.ID == "F6":
@@ -153,6 +153,9 @@ func (r *restore) pointRules() {
 			lost = append(lost, Reason{*problem(files, Named{"check": c.ID}, "%s", safetext.Of(c.Message))})
 		default:
 			hidden = hidden || hidesMarkers(c)
+			if hidesFiles(c) {
+				cut = safetext.Of(c.Message).String()
+			}
 			bad = append(bad, Reason{*problem(metadata, Named{"check": c.ID}, "%s", safetext.Of(c.Message))})
 		}
 	}
@@ -181,6 +184,8 @@ func (r *restore) pointRules() {
 		r.book.fail(files, filesTitle, evidence(lost), bounded(lost)...)
 	case r.q.PointErr != nil:
 		r.book.skip(files, filesTitle, unread("the recovery point", r.q.PointErr))
+	case cut != "":
+		r.book.skip(files, filesTitle, "which files it refers to is not known: "+cut)
 	case len(unreachable) > 0:
 		r.book.leave(files, filesTitle, strings.Join(unreachable, "; "))
 	default:
@@ -201,6 +206,16 @@ func judgesMarkers(c Check) bool { return slices.Contains([]string{"U9", "U10", 
 func hidesMarkers(c Check) bool {
 	return !isFileCheck(c) && !judgesMarkers(c) && strings.ContainsAny(c.ID[:min(1, len(c.ID))], "LMUF")
 }
+
+// hidesFiles reports whether a failing check means that the list of referenced
+// files may not be whole: there is no metadata, or it could not be read to its
+// end.
+func hidesFiles(c Check) bool {
+	return strings.ContainsAny(c.ID[:min(1, len(c.ID))], "LM") && c.ID != operatorTwice
+}
+
+// operatorTwice is the one check that fails on metadata that was read to its end.
+const operatorTwice = "M10"
 
 // isUnread reports whether it is not known what a marker holds. A problem that
 // the marker rules find too is no such case.

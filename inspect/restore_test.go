@@ -202,6 +202,8 @@ func TestDamagedPointsAreRejected(t *testing.T) {
 		"corrupt metadata": {
 			checks: []inspect.Check{{ID: "M3", Severity: inspect.SeverityError, Message: "truncated at byte 17"}},
 			err:    fault.New(fault.Corrupt, "read", "truncated at byte 17"), reason: "metadata-unreadable"},
+		"corrupt metadata, told by its check alone": {
+			checks: []inspect.Check{{ID: "M5", Severity: inspect.SeverityError, Message: "impossible length 125 at byte 5138"}}, reason: "metadata-unreadable"},
 		"corrupt metadata without a check": {
 			err: fault.New(fault.Corrupt, "read", "truncated at byte 17"), reason: "metadata-unreadable"},
 		"a missing file": {
@@ -222,6 +224,9 @@ func TestDamagedPointsAreRejected(t *testing.T) {
 			holds(t, got)
 			if got.Verdict != inspect.Rejected || got.Reasons[0].Code != tt.reason {
 				t.Fatalf("%s %+v, want %s", got.Verdict, got.Reasons, tt.reason)
+			}
+			if files := ruleOf(t, got, "state-file-missing"); !tt.markers && files.Result != inspect.NotChecked {
+				t.Errorf("the files of a point that could not be read %+v", files)
 			}
 			if len(got.Window) > 0 && !tt.markers {
 				t.Errorf("a window %v from markers that are not known", got.Window)
