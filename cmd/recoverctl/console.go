@@ -82,7 +82,7 @@ func (a *app) console(ctx context.Context) error {
 	for _, j := range profile.Jobs {
 		list = append(list, jobOf(profile.Name, j))
 	}
-	look := theme.New(theme.FromEnv(a.variable))
+	look := theme.New(a.look())
 	root, commands := console.New(console.Options{
 		Theme: look, Now: a.clock.Now, Jobs: list, Source: in, LiveEvery: live.Usual,
 		Connections: func() []views.Connection { return connectionList(profile, systems) },
