@@ -84,7 +84,7 @@ func (a *app) console(ctx context.Context) error {
 	}
 	look := theme.New(a.look())
 	root, commands := console.New(console.Options{
-		Theme: look, Now: a.clock.Now, Jobs: list, Source: in, LiveEvery: live.Usual,
+		Theme: look, Now: a.clock.Now, Jobs: list, Source: in, LiveEvery: live.Usual, Plans: consolePlans{app: a, in: in, systems: systems},
 		Connections: func() []views.Connection { return connectionList(profile, systems) },
 	})
 	if a.nothingToShow() {

@@ -156,8 +156,7 @@ func (a *app) planJob(offline bool) (inspect.Job, error) {
 		return a.jobOrNone()
 	}
 	if len(a.selection.Profile.Kafka.Brokers) == 0 {
-		return inspect.Job{}, fault.New(fault.Config, "make a plan", "no brokers are configured, and a plan is checked against the cluster").
-			WithHint("give --brokers HOST:PORT or set kafka.brokers in the profile; --offline makes a plan that nothing was checked for")
+		return inspect.Job{}, noBrokers("give --brokers HOST:PORT or set kafka.brokers in the profile; --offline makes a plan that nothing was checked for")
 	}
 	return a.job()
 }
