@@ -47,7 +47,7 @@ test-real: build ## tests against real Kafka and Flink, fetched and started here
 	RECOVERCTL_REAL_WITH=$${RECOVERCTL_REAL_WITH:-all} test/real/run.sh $(GO) test -count=1 -tags real $(REAL_PKGS)
 
 .PHONY: test-faults
-test-faults: ## every kind of fault at the requests of an apply; prints the table of docs/reliability.md (about 10 minutes)
+test-faults: ## every kind of fault at the requests of an apply; prints the table of docs/reliability.md (about 5 minutes)
 	cd actions/kafka && $(GO) test -count=1 -tags faults -timeout 40m -parallel 40 -run 'TestWhateverBreaks'
 
 .PHONY: fuzz
