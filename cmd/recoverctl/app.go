@@ -23,6 +23,7 @@ type app struct {
 	streams
 	flags *pflag.FlagSet
 	clock clock.Clock
+	ended <-chan struct{} // closed when the process was asked to stop
 
 	loaded    *config.Loaded
 	selection config.Selection
@@ -31,7 +32,11 @@ type app struct {
 // load reads the configuration and chooses profile and job. Warnings go to
 // standard error.
 func (a *app) load() error {
-	loaded, err := config.Load(config.Options{Environ: a.environ, Flags: a.flags})
+	var loaded *config.Loaded
+	err := a.waitFor(func() (err error) {
+		loaded, err = config.Load(config.Options{Environ: a.environ, Flags: a.flags})
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -48,6 +53,20 @@ func (a *app) load() error {
 		}
 	}
 	return nil
+}
+
+// waitFor runs a read of local input, and waits for it only until the process is
+// asked to stop: a pipe that nobody writes to and a terminal at which nobody
+// types would hold it for ever. After an error nothing of the read is to be used.
+func (a *app) waitFor(read func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- read() }()
+	select {
+	case err := <-done:
+		return err
+	case <-a.ended:
+		return context.Canceled
+	}
 }
 
 func (a *app) printer() printer { return printer{streams: a.streams, json: a.wantsJSON()} }

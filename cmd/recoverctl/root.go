@@ -16,7 +16,7 @@ import (
 // run is the whole program but for the process around it: it returns the exit
 // code.
 func run(ctx context.Context, args []string, s streams) int {
-	a := &app{streams: s, clock: clock.System{}}
+	a := &app{streams: s, clock: clock.System{}, ended: ctx.Done()}
 	root := newRoot(a)
 	if err := registerCompletions(a, root); err != nil {
 		return printer{streams: s}.fail(err)

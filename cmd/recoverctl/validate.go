@@ -49,11 +49,14 @@ the cluster could be reached, 6 there is nothing at that URI.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var source string
 			var markers []inspect.Marker
-			read := func() (err error) {
-				if len(args) == 0 {
-					source, markers, err = readMarkers(a.in, markersFile)
+			read := func() error {
+				if len(args) > 0 {
+					return nil
 				}
-				return err
+				return a.waitFor(func() (err error) {
+					source, markers, err = readMarkers(a.in, markersFile)
+					return err
+				})
 			}
 			return a.withJob(read, func(in *inspect.Inspector, job inspect.Job) error {
 				var (
