@@ -134,7 +134,9 @@ func readMarker(v strictjson.Value, index int) (Marker, error) {
 			err = misshapen(v, "%s is a legacy marker without offsets", place)
 		}
 	case MarkerLegacyTyped:
-		m.Entries, err = typedEntries(v, place)
+		if m.Entries, err = typedEntries(v, place); err == nil {
+			asLegacy(&m)
+		}
 	default:
 		err = misshapen(v, "%s has the kind %s, not versioned, legacy, legacyTyped, null or other", place, quote(kind.Text()))
 	}
@@ -248,6 +250,20 @@ func typedEntries(v strictjson.Value, place string) ([]TypedEntry, error) {
 		}
 	}
 	return out, nil
+}
+
+// asLegacy turns a typed map of nothing but Integer to Long into the legacy
+// marker that it is to a job, which looks at the entries alone. Of a repeated
+// key the last entry counts, as in a map.
+func asLegacy(m *Marker) {
+	offsets := make(Offsets, len(m.Entries))
+	for _, e := range m.Entries {
+		if e.Key.Int == nil || e.Value.Long == nil {
+			return
+		}
+		offsets[*e.Key.Int] = *e.Value.Long
+	}
+	m.Kind, m.Offsets, m.Entries = MarkerLegacy, offsets, nil
 }
 
 // typedValue reads null, or an object with one of string, int, long and type.

@@ -42,6 +42,13 @@ func TestMarkersFiles(t *testing.T) {
 				}},
 			},
 		},
+		"typed maps that are legacy maps": {
+			file: `{"markers":[{"kind":"legacyTyped","entries":[{"key":{"int":0},"value":{"long":20}},{"key":{"int":-1},"value":{"long":-2}}]},{"kind":"legacyTyped","entries":[]}]}`,
+			want: []inspect.Marker{
+				{Subtask: 0, Kind: inspect.MarkerLegacy, Class: "java.util.HashMap", Offsets: inspect.Offsets{0: 20, -1: -2}},
+				{Subtask: 1, Kind: inspect.MarkerLegacy, Class: "java.util.HashMap", Offsets: inspect.Offsets{}},
+			},
+		},
 		"null fields, another schema, and fields without meaning": {
 			file: `{"markers":[{"kind":"versioned","schemaVersion":2,"topic":null,"topicId":null,"offsets":null,"raw":true,"value":[{}]}],"note":1}`,
 			want: []inspect.Marker{{Kind: inspect.MarkerVersioned, SchemaVersion: number(2), Class: versionedClass}},
