@@ -283,11 +283,12 @@ func (g *ground) apply(limit time.Duration) end {
 
 // process is one apply by the program, in a process of its own.
 type process struct {
-	cmd    *exec.Cmd
-	out    strings.Builder
-	ended  chan struct{}
-	killed chan struct{} // closed by the first kill
-	once   sync.Once
+	cmd     *exec.Cmd
+	out     strings.Builder
+	started chan struct{}
+	ended   chan struct{}
+	killed  chan struct{} // closed by the first kill
+	once    sync.Once
 }
 
 // begin starts the program.
@@ -300,7 +301,7 @@ func (g *ground) begin() *process {
 
 func (g *ground) newProcess() *process {
 	g.Helper()
-	p := &process{ended: make(chan struct{}), killed: make(chan struct{})}
+	p := &process{started: make(chan struct{}), ended: make(chan struct{}), killed: make(chan struct{})}
 	p.cmd = exec.CommandContext(g.Context(), g.program, "apply", g.planFile, "--reason", "a fault test", "--approve", g.plan.PlanID, "--access", "operate",
 		"--accept", "points-unknown", "--accept", "job-state-unknown", "--create-control-topic", "1",
 		"--brokers", strings.Join(g.proxy.Brokers(), ","), "--topic", g.plan.Topic, "--control-topic="+g.control, "-o", "json")
@@ -314,6 +315,7 @@ func (p *process) start(g *ground) {
 	g.Helper()
 	g.began = append(g.began, g.now())
 	g.must(p.cmd.Start())
+	close(p.started)
 	go func() {
 		defer close(p.ended)
 		_ = p.cmd.Wait() // how it ended is in what it printed, or it was killed
@@ -322,6 +324,7 @@ func (p *process) start(g *ground) {
 
 // kill ends the process as a power cut would, and returns when it is gone.
 func (p *process) kill() {
+	<-p.started
 	p.once.Do(func() { close(p.killed) })
 	_ = p.cmd.Process.Kill() // it may have ended by itself
 	<-p.ended
