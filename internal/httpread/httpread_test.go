@@ -90,7 +90,7 @@ func TestWhatGoesWrong(t *testing.T) {
 		"a field of another type": {write(200, asJSON, `{"jobs":[{"name":7}]}`), fault.Unsupported,
 			"in the answer of URL, jobs.name is a JSON number where string was expected", "is this a Flink REST port?"},
 		"a list where an object was expected": {write(200, asJSON, `[]`), fault.Unsupported,
-			"in the answer of URL, the whole answer is a JSON array where httpread_test.overview was expected", "is this a Flink REST port?"},
+			"in the answer of URL, the whole answer is a JSON array where object was expected", "is this a Flink REST port?"},
 		"401": {write(401, "text/html", "<html>login"), fault.Denied,
 			"URL answers 401 Unauthorized: an HTML page", "it asks for a user or token, or does not accept the one that was given"},
 		"403": {write(403, asJSON, `{"error":"no"}`), fault.Denied,

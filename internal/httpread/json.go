@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"reflect"
 
 	"github.com/recoverctl/recoverctl/internal/fault"
 	"github.com/recoverctl/recoverctl/internal/safetext"
@@ -56,10 +57,29 @@ func decode(answer Answer, service string, value any) error {
 			field = safetext.Of("the whole answer")
 		}
 		return fault.New(fault.Unsupported, op, "in the answer of %s, %s is a JSON %s where %s was expected",
-			answer.URL, field, safetext.Of(kind.Value), kind.Type).
+			answer.URL, field, safetext.Of(kind.Value), jsonWord(kind.Type)).
 			WithHint("%s", hint).WithRef(answer.URL.String())
 	default:
 		return fault.New(fault.Unsupported, op, "the answer of %s can't be used: %s", answer.URL, safetext.Error(err)).
 			WithHint("%s", hint).WithRef(answer.URL.String())
+	}
+}
+
+// jsonWord is what JSON calls a type of Go, whose own name says nothing to an
+// operator.
+func jsonWord(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Struct, reflect.Map:
+		return "object"
+	case reflect.Slice, reflect.Array:
+		return "array"
+	case reflect.String:
+		return "string"
+	case reflect.Bool:
+		return "bool"
+	case reflect.Pointer:
+		return jsonWord(t.Elem())
+	default:
+		return "number"
 	}
 }
