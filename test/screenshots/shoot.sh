@@ -35,8 +35,8 @@ press() {
 
 for size in 80x24 120x40 200x60; do
   columns=${size%x*} rows=${size#*x}
-  tmux -L "$socket" -f /dev/null new-session -d -s shot -x "$columns" -y "$rows" \
-    "env COLORTERM=truecolor TERM=tmux-256color LANG=C.UTF-8 bin/recoverctl demo"
+  tmux -L "$socket" -f /dev/null new-session -d -s shot -x "$columns" -y "$rows" -c "$tmp" \
+    "env COLORTERM=truecolor TERM=tmux-256color LANG=C.UTF-8 $PWD/bin/recoverctl demo"
   wait_for "in force"
   picture jobs
   press Enter; wait_for chk-42
@@ -45,7 +45,9 @@ for size in 80x24 120x40 200x60; do
   picture compare
   press Escape o; wait_for "CLEANUP"
   picture operations
-  press Escape j j j v; wait_for "REJECTED: partition"
+  press p; wait_for "STAYS RESTORABLE"
+  picture plan
+  press Escape Escape j j j v; wait_for "REJECTED: partition"
   picture restore-check
   press Escape Enter; wait_for "OPERATOR"
   picture recovery-point

@@ -240,6 +240,24 @@ func TestWhatWasNotReadPassesNothing(t *testing.T) {
 	}
 }
 
+// What was written before is not said to be written again.
+func TestStepsOfAResumedPlan(t *testing.T) {
+	applied := viewtest.Log()
+	applied.Control = viewtest.Control(viewtest.Committed(0, inspect.StatusApplied))
+	for name, tt := range map[string]struct {
+		log          viewtest.Broker
+		want, forbid string
+	}{
+		"COMMITTED": {viewtest.Log(), "written before", "NO WAY BACK"},
+		"APPLIED":   {applied, "writes nothing", "the records below are gone"},
+	} {
+		d := tuitest.New(t, viewtest.Options(viewtest.Plain()), recorded(viewtest.NewPlans(viewtest.Store(), tt.log)), 200, 150)
+		if frame := d.Frame(); !strings.Contains(frame, tt.want) || strings.Contains(frame, tt.forbid) {
+			t.Errorf("%s: %q is missing, or %q is there:\n%s", name, tt.want, tt.forbid, frame)
+		}
+	}
+}
+
 func TestCopy(t *testing.T) {
 	d := open(t, viewtest.NewPlans(viewtest.Store(), before()), job(2), chk42, 80, 24)
 	d.Press("y")

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/recoverctl/recoverctl/actions"
+	"github.com/recoverctl/recoverctl/inspect"
 	"github.com/recoverctl/recoverctl/tui/theme"
 	"github.com/recoverctl/recoverctl/views/phrase"
 	"github.com/recoverctl/recoverctl/views/sheet"
@@ -48,6 +49,10 @@ func (p *page) steps() {
 func (p *page) step(step actions.Step, reached bool) (state sheet.Cell, evidence string) {
 	r := p.made.Report
 	switch {
+	case step.Writes != "" && r.Recorded == inspect.StatusApplied:
+		return sheet.Cell{Text: "writes nothing", Tone: theme.Muted}, "this plan is APPLIED already"
+	case step.Name == actions.StepCommit && r.Recorded != "":
+		return sheet.Cell{Text: "written before"}, "the boundary is in force already, and is not written again"
 	case step.Writes != "" && step.NoReturn:
 		return sheet.Cell{Text: "writes, NO WAY BACK", Tone: theme.Warning}, step.Writes
 	case step.Writes != "":
