@@ -77,7 +77,7 @@ func (p printer) result(kind string, data any, faults []error, render func(*tabl
 	t := newTable(p.out, p.width)
 	render(t)
 	if err := t.flush(); err != nil {
-		return err
+		return notWritten(err)
 	}
 	for _, err := range faults {
 		p.complain("not everything could be read", err)
@@ -130,9 +130,16 @@ func writeJSON(w io.Writer, v any) error {
 		return fmt.Errorf("encode the result: %w", err)
 	}
 	if _, err := w.Write(escapeUnprintable(b.Bytes())); err != nil {
-		return fmt.Errorf("write the result: %w", err)
+		return notWritten(err)
 	}
 	return nil
+}
+
+// notWritten is the fault for an output that takes no more: a full disk, or a
+// reader that has gone. It is no defect of this program, and nothing could be
+// said. What was asked for is done, and asking again is safe.
+func notWritten(err error) error {
+	return fault.Wrap(fault.Unreachable, "write the result", err, "the result is not all written")
 }
 
 // escapeUnprintable writes every character that safetext would replace as \u
