@@ -135,7 +135,9 @@ func nearest(list []PointSummary, points []RecoveryPoint, point RecoveryPoint, r
 	if !read {
 		return nil, nil
 	}
-	at, _ := slices.BinarySearchFunc(points, point, newestFirst)
+	all := append(slices.Clone(points), point)
+	NewestFirst(all)
+	at := slices.IndexFunc(all, func(p RecoveryPoint) bool { return p.URI == point.URI })
 	return around(list, at-1, at)
 }
 

@@ -30,7 +30,7 @@ func dated(points []RecoveryPoint, live LiveState) []RecoveryPoint {
 			out[n].Taken = taken
 		}
 	}
-	slices.SortStableFunc(out, newestFirst)
+	NewestFirst(out)
 	return out
 }
 

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -190,33 +189,8 @@ func (i *Inspector) list(ctx context.Context, places []string) ([]RecoveryPoint,
 			}
 		}
 	}
-	slices.SortStableFunc(all, newestFirst)
+	NewestFirst(all)
 	return all, errors.Join(errs...)
-}
-
-// newestFirst orders points of one job directory by checkpoint id, and others by
-// time: ids of different jobs say nothing about each other, and a file's date may
-// be that of a copy.
-func newestFirst(a, b RecoveryPoint) int {
-	if parent(a.URI) == parent(b.URI) && a.Kind == b.Kind && a.CheckpointID >= 0 && b.CheckpointID >= 0 {
-		return cmp.Compare(b.CheckpointID, a.CheckpointID)
-	}
-	return when(b.Taken).Compare(when(a.Taken))
-}
-
-func when(t Taken) time.Time {
-	if t.Time == nil {
-		return time.Time{}
-	}
-	return *t.Time
-}
-
-func parent(uri string) string {
-	trimmed := strings.TrimRight(uri, "/")
-	if at := strings.LastIndexByte(trimmed, '/'); at >= 0 {
-		return trimmed[:at]
-	}
-	return ""
 }
 
 // Validate answers whether a restore from uri would be accepted, with the
