@@ -121,7 +121,30 @@ func (c *Cluster) Set(ctx context.Context, topic, key, value string) error {
 	if err != nil {
 		return fmt.Errorf("kafkatest: set %s of topic %s: %w", key, topic, err)
 	}
-	return nil
+	return c.settled(ctx, topic, key, value)
+}
+
+// settled waits until the cluster says that a setting has a value: Kafka answers
+// a change before every broker has heard of it.
+func (c *Cluster) settled(ctx context.Context, topic, key, value string) error {
+	for {
+		described, err := c.admin.DescribeTopicConfigs(ctx, topic)
+		if err != nil {
+			return fmt.Errorf("kafkatest: describe the settings of topic %s: %w", topic, err)
+		}
+		for _, resource := range described {
+			for _, setting := range resource.Configs {
+				if setting.Key == key && setting.MaybeValue() == value {
+					return nil
+				}
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("kafkatest: %s of topic %s never became %q: %w", key, topic, value, ctx.Err())
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
 }
 
 // TopicID is the id that the cluster gave a topic.
