@@ -269,11 +269,7 @@ func pointFindings(job Job, points []PointSummary, placesErr error) []Finding {
 	case accepted == 0 && allUnknown(points):
 		// nothing could be judged: what was unreadable is a finding of its own
 	case accepted == 0:
-		out = append(out, Finding{
-			Severity: SeverityError, Rule: "no-accepted-point", Refs: []string{newest.URI}, Numbers: Named{"points": int64(len(points))},
-			Cause: fmt.Sprintf("none of %d recovery points is accepted; the newest: %s", len(points), cmp.Or(newest.Message, string(newest.Verdict))),
-			Next:  "look for recovery points in other places and give them with --points; do not start the job without state before you know what runs again",
-		})
+		out = append(out, noAcceptedPoint(points))
 	case newest.Verdict != Accepted:
 		out = append(out, Finding{
 			Severity: SeverityWarning, Rule: "newest-point-not-accepted", Refs: []string{newest.URI}, Numbers: Named{},
@@ -289,6 +285,25 @@ func pointFindings(job Job, points []PointSummary, placesErr error) []Finding {
 		})
 	}
 	return out
+}
+
+// noAcceptedPoint counts apart what was refused and what could not be judged.
+func noAcceptedPoint(points []PointSummary) Finding {
+	newest, rejected := points[0], 0
+	for _, p := range points {
+		if p.Verdict == Rejected {
+			rejected++
+		}
+	}
+	f := Finding{Severity: SeverityError, Rule: "no-accepted-point", Refs: []string{newest.URI}, Numbers: Named{"points": int64(len(points)), "rejected": int64(rejected)}}
+	if unjudged := len(points) - rejected; unjudged > 0 {
+		f.Cause = fmt.Sprintf("no recovery point is known to be accepted: %d of %d rejected, %d could not be judged", rejected, len(points), unjudged)
+		f.Next = "first make readable what could not be read: it decides about the others"
+		return f
+	}
+	f.Cause = fmt.Sprintf("none of %d recovery points is accepted; the newest: %s", len(points), newest.Message)
+	f.Next = "look for recovery points in other places and give them with --points; do not start the job without state before you know what runs again"
+	return f
 }
 
 func allUnknown(points []PointSummary) bool {
