@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// NewestFirst puts recovery points in order: those of one job's folder by
-// checkpoint id, others by time. Ids of different jobs say nothing about each
+// NewestFirst puts recovery points in order: those of one job by checkpoint id
+// (Flink counts its checkpoints and savepoints together), others by time. Ids of different jobs say nothing about each
 // other, and a file's date may be that of a copy, so where the two disagree a
-// point counts as no older than those with a lower id in its folder. A damaged
+// point counts as no older than those of its job with a lower id. A damaged
 // checkpoint has the id that its folder is named for.
 func NewestFirst(points []RecoveryPoint) {
 	order := make([]placed, len(points))
 	for i, p := range points {
-		order[i] = placed{p, parent(p.URI) + " " + string(p.Kind), idOf(p), when(p.Taken)}
+		order[i] = placed{p, jobOf(p), idOf(p), when(p.Taken)}
 		if order[i].id < 0 {
 			order[i].group = p.URI // nothing orders it but its time
 		}
@@ -65,4 +65,16 @@ func when(t Taken) time.Time {
 	return *t.Time
 }
 
-func parent(uri string) string { return path.Dir(samePlace(uri)) }
+// jobOf groups points of one job: by the first six digits of the job's id, which
+// a savepoint's name has too; else by folder and kind.
+func jobOf(p RecoveryPoint) string {
+	place := samePlace(p.URI)
+	if name := path.Base(place); savepointName.MatchString(name) {
+		return "job " + name[len("savepoint-"):len("savepoint-")+6]
+	}
+	folder := path.Dir(place)
+	if id := path.Base(folder); isJobID(id) {
+		return "job " + id[:6]
+	}
+	return folder + " " + string(p.Kind)
+}

@@ -34,6 +34,12 @@ func TestNewestFirst(t *testing.T) {
 			[]inspect.RecoveryPoint{at("/a/chk-9", chk, 9, 1), at("/b/chk-2", chk, 2, 3), at("/s/savepoint-1", sav, 1, 2)}, "/b/chk-2 /s/savepoint-1 /a/chk-9"},
 		"a savepoint between copied checkpoints does not part them": {
 			[]inspect.RecoveryPoint{at("/a/chk-44", chk, 44, 1), at("/a/chk-43", chk, 43, 3), at("/s/savepoint-1", sav, 40, 2)}, "/a/chk-44 /a/chk-43 /s/savepoint-1"},
+		"savepoints of other jobs in one folder by time": {
+			[]inspect.RecoveryPoint{at("/s/savepoint-4f3c92-a1d7c0e52b94", sav, 33, 9), at("/s/savepoint-c07ad2-9c41be6f07d3", sav, 60, 2), at("/s/savepoint-71d0e4-5d20f3c4e8b1", sav, 71, 1)},
+			"/s/savepoint-4f3c92-a1d7c0e52b94 /s/savepoint-c07ad2-9c41be6f07d3 /s/savepoint-71d0e4-5d20f3c4e8b1"},
+		"a job's savepoint stands among its checkpoints": {
+			[]inspect.RecoveryPoint{at("/c/4f3c92d07be1458a96c0d1e2f3a4b5c6/chk-44", chk, 44, 1), at("/s/savepoint-4f3c92-a1d7c0e52b94", sav, 43, 9), at("/c/4f3c92d07be1458a96c0d1e2f3a4b5c6/chk-42", chk, 42, 1)},
+			"/c/4f3c92d07be1458a96c0d1e2f3a4b5c6/chk-44 /s/savepoint-4f3c92-a1d7c0e52b94 /c/4f3c92d07be1458a96c0d1e2f3a4b5c6/chk-42"},
 		"without a time last": {
 			[]inspect.RecoveryPoint{at("/s/x", sav, -1, -1), at("/s/y", sav, -1, 1)}, "/s/y /s/x"},
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"path"
 	"slices"
@@ -153,7 +152,7 @@ func (g gatherer) search(ctx context.Context) placesRead {
 		out.points = append(out.points, p.points...)
 		out.searched = append(out.searched, s)
 	}
-	slices.SortStableFunc(out.points, newestFirst)
+	inspect.NewestFirst(out.points)
 	return out
 }
 
@@ -164,20 +163,6 @@ func problemsOf(err error) string {
 		all = append(all, safetext.Error(one).String())
 	}
 	return strings.Join(all, "; ")
-}
-
-// newestFirst orders points of one folder by checkpoint id and others by time.
-func newestFirst(a, b inspect.RecoveryPoint) int {
-	if path.Dir(a.URI) == path.Dir(b.URI) && a.Kind == b.Kind && a.CheckpointID >= 0 && b.CheckpointID >= 0 {
-		return cmp.Compare(b.CheckpointID, a.CheckpointID)
-	}
-	when := func(p inspect.RecoveryPoint) time.Time {
-		if p.Taken.Time == nil {
-			return time.Time{}
-		}
-		return *p.Taken.Time
-	}
-	return when(b).Compare(when(a))
 }
 
 // addPinned reads the pinned points that lie in none of the places. One that is

@@ -178,7 +178,11 @@ func (a *app) makePlan(ctx context.Context, in *inspect.Inspector, ask planClean
 	source, markers := ask.point, []inspect.Marker(nil)
 	if ask.markers != "" {
 		var named string
-		if named, markers, err = readMarkers(a.in, ask.markers); err != nil {
+		err := a.waitFor(func() (err error) {
+			named, markers, err = readMarkers(a.in, ask.markers)
+			return err
+		})
+		if err != nil {
 			return plan, nil, err
 		}
 		if source = ask.source; source == "" {
