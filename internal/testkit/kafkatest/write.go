@@ -146,15 +146,16 @@ func (c *Cluster) dropProducer() {
 	}
 }
 
-// newProducer makes a client that writes where it is told and does not wait to
-// fill a batch.
+// newProducer makes a client that writes where it is told. It waits a moment
+// before it sends, so that records that are written together are one batch and
+// accepted or refused together.
 func (c *Cluster) newProducer(extra ...kgo.Opt) (*kgo.Client, error) {
 	client, err := kgo.NewClient(append([]kgo.Opt{
 		kgo.SeedBrokers(c.brokers...),
 		kgo.ClientID("kafkatest"),
 		kgo.DisableClientMetrics(),
 		kgo.RecordPartitioner(kgo.ManualPartitioner()),
-		kgo.ProducerLinger(0),
+		kgo.ProducerLinger(5 * time.Millisecond),
 		kgo.MetadataMinAge(10 * time.Millisecond),
 		kgo.UnknownTopicRetries(3),
 	}, extra...)...)
