@@ -1,0 +1,191 @@
+package inspect
+
+import (
+	"context"
+	"time"
+)
+
+// CallState is what is known of a durable call from the whole history of its
+// action on the topic, and not from the last record alone.
+type CallState string
+
+// The states of a call. Overwritten: it was PENDING, and a later record of the
+// same key lost it, perhaps while the call was still out. Unmatched: its action
+// id belongs to a JVM that has ended, so that no restore matches it any more.
+const (
+	CallPending     CallState = "pending"
+	CallOverwritten CallState = "overwritten"
+	CallSaved       CallState = "saved" // its result or failure is on record, and the action is open
+	CallUnmatched   CallState = "unmatched"
+)
+
+// CallOutcome is what a restore from one recovery point does to a call.
+type CallOutcome string
+
+// The outcomes. Unknown is said where what the outcome depends on could not be
+// read or is not known; it is never a milder word for another one.
+const (
+	CallReused     CallOutcome = "reused"     // the saved result is replayed and matched
+	CallReconciler CallOutcome = "reconciler" // PENDING inside the window: the job's reconciler is asked
+	CallRunsAgain  CallOutcome = "runs-again"
+	CallUnknown    CallOutcome = "unknown"
+)
+
+// RecordPosition is where a record lies.
+type RecordPosition struct {
+	Partition int32 `json:"partition"`
+	Offset    int64 `json:"offset"`
+}
+
+// PointOutcome is the outcome of a restore from one recovery point. Why says it
+// in one sentence with the numbers that decide.
+type PointOutcome struct {
+	Point   string      `json:"point"`
+	Outcome CallOutcome `json:"outcome"`
+	Why     string      `json:"why"`
+}
+
+// Call is one durable call of an action, by its place in the action's order.
+type Call struct {
+	Index      int    `json:"index"`
+	FunctionID string `json:"functionId"`
+	ArgsDigest string `json:"argsDigest"`
+	// Status is the record's own word: PENDING, SUCCEEDED, FAILED, or a word that
+	// no known version writes. Nil where the record has none, as in release 0.2.
+	Status *string   `json:"status"`
+	State  CallState `json:"state"`
+
+	ResultBytes    *int64 `json:"resultBytes"`    // decoded size of the result; nil: there is none
+	ExceptionBytes *int64 `json:"exceptionBytes"` // of the failure
+
+	Seen RecordPosition  `json:"seen"` // the record that shows the call last
+	Lost *RecordPosition `json:"lost"` // overwritten: the first later record without it
+
+	Outcomes []PointOutcome `json:"outcomes"`
+}
+
+// CallKey is the business key of an action. Text is nil where only the digest is
+// on the topic and no dictionary knows it; Digest is empty in generations 1 and 2.
+type CallKey struct {
+	Text   *string `json:"text"`
+	Digest string  `json:"digest"`
+}
+
+// ActionCalls is one action as the topic tells it, with its durable calls.
+type ActionCalls struct {
+	Key        CallKey       `json:"key"`
+	Generation KeyGeneration `json:"generation"`
+	KeyGroup   *int32        `json:"keyGroup"` // nil in generation 1
+	Sequence   int64         `json:"sequence"`
+	EventUUID  string        `json:"eventUuid"`
+	ActionUUID string        `json:"actionUuid"`
+	EventType  string        `json:"eventType"` // empty where the record names none
+
+	// Partition, Offset and Timestamp are of the last record of the key.
+	Partition int32     `json:"partition"`
+	Offset    int64     `json:"offset"`
+	Timestamp time.Time `json:"timestamp"`
+	First     int64     `json:"first"`     // offset of the first record that was seen of it
+	Records   int64     `json:"records"`   // of the key, as far as they are still on the topic
+	Elsewhere *int32    `json:"elsewhere"` // the partition that the key computes to, where that is another one
+
+	Completed bool            `json:"completed"`
+	Unmatched bool            `json:"unmatched"` // by its id; see CallUnmatched
+	Newer     *RecordPosition `json:"newer"`     // unmatched: the first record of the id that replaced it
+
+	Calls    []Call         `json:"calls"`
+	Outcomes []PointOutcome `json:"outcomes"` // of the action: the worst of its calls
+}
+
+// ScanExtent is what a scan has read. From and To are per partition: the first
+// offset asked for, and the end that was captured first.
+type ScanExtent struct {
+	Records int64   `json:"records"`
+	Bytes   int64   `json:"bytes"` // of keys and values
+	From    Offsets `json:"from"`
+	To      Offsets `json:"to"`
+	Partial bool    `json:"partial"` // not all of it was read: the faults say why
+}
+
+// DurableCalls answers which external calls may have happened without anyone
+// knowing.
+type DurableCalls struct {
+	Scanned        ScanExtent    `json:"scanned"`
+	Actions        []ActionCalls `json:"actions"`
+	Unattributable int64         `json:"unattributable"` // records whose key is of no known layout
+	Generations    [4]int64      `json:"-"`              // records by KeyGeneration
+	Tombstones     int64         `json:"tombstones"`
+	Unreadable     int64         `json:"unreadable"` // records whose value is no action state
+	Counts         PendingCalls  `json:"pendingCalls"`
+	Points         []PointCalls  `json:"points"`
+	Findings       []Finding     `json:"findings"`
+}
+
+// PointCalls counts what a restore from one recovery point does to the calls at
+// risk. Later is the same after the open plan; nil where none was given.
+type PointCalls struct {
+	Point string      `json:"point"`
+	Calls CallCounts  `json:"calls"`
+	Later *CallCounts `json:"later"`
+}
+
+// PointMarker is a recovery point as far as outcomes depend on it. Offsets are
+// the merged marker; nil where it could not be read, and then every outcome is
+// unknown and Why says why.
+type PointMarker struct {
+	Point   string
+	Offsets Offsets
+	Why     string
+}
+
+// CallQuestion is what a scan is to find out. It is answered in one pass, with a
+// second one over the actions that the first leaves open.
+type CallQuestion struct {
+	Job    Job
+	From   Offsets       // nil: from each log start
+	Points []PointMarker // for outcomes
+	Plan   Offsets       // targets of an open cleanup plan; nil: none
+
+	// All lists completed actions too, those of Keys where that is not empty.
+	// Memory then grows with what is listed.
+	All    bool
+	Keys   []CallKey // only actions of these keys; empty: of all
+	Prefix string    // only actions whose key text begins so
+
+	Dictionary KeyDictionary // nil: none
+}
+
+// KeyDictionary finds the text of a key by the digest that stands in a record.
+type KeyDictionary interface {
+	// KeyText returns the key behind a digest of 44 base64 characters.
+	KeyText(digest string) (text string, known bool)
+}
+
+// CallProgress is how far a scan has come. Pass is 1 or 2.
+type CallProgress struct {
+	Pass    int
+	Records int64
+	Bytes   int64
+	Span    int64 // offsets that were passed …
+	Total   int64 // … of those that there are
+	Open    int64 // actions that are open so far
+}
+
+// CallUpdate tells what became known since the last one: at most ten a second.
+// Actions are as they stand so far: whether one is unmatched, and its outcomes,
+// is known at the end only.
+type CallUpdate struct {
+	Progress CallProgress
+	Changed  []ActionCalls    // open actions, new or changed
+	Closed   []RecordPosition // first positions of actions that were given in Changed and have ended since
+}
+
+// CallReader is a LogStore that can also read a whole topic for its durable
+// calls.
+type CallReader interface {
+	// ReadCalls reads the topic that was described before, from the question's
+	// start to the log ends of the description. The answer is what was read, also
+	// beside an error, and is then marked partial: an error names the partitions,
+	// errors.Join of several. watch may be nil.
+	ReadCalls(ctx context.Context, topic DataTopic, q CallQuestion, watch func(CallUpdate)) (DurableCalls, error)
+}
