@@ -14,8 +14,9 @@ import (
 // edge is one of the offsets that a leader can be asked for.
 type edge struct {
 	name      string
-	timestamp int64 // Kafka's word for the offset: -2 the first, -1 the next one
+	timestamp int64 // Kafka's word for the offset: -2 the first, -1 the next one; or a time in ms
 	committed bool
+	optional  bool // a partition may have none: its leader then answers -1
 }
 
 var (
@@ -59,7 +60,7 @@ func (s *Store) list(ctx context.Context, t topic, e edge) map[int32]listed {
 			case !ok:
 				a.err = fault.New(fault.Corrupt, kafkaconn.ListOffsets.String(), "the broker left partition %d of topic %s out of its answer about the %s",
 					p, show(t.name), e.name).WithRef(string(kafkaconn.Partition(t.name, p)))
-			case a.err == nil && a.offset < 0:
+			case a.err == nil && a.offset < 0 && !e.optional:
 				a.err = fault.New(fault.Corrupt, kafkaconn.ListOffsets.String(), "the broker answered %d as the %s of partition %d of topic %s",
 					a.offset, e.name, p, show(t.name)).WithRef(string(kafkaconn.Partition(t.name, p)))
 			case a.err != nil && kerr.IsRetriable(a.err) && attempt < listAttempts:

@@ -34,6 +34,7 @@ type reader struct {
 	partition   int32
 	end         int64
 	uncommitted bool // records of open and aborted transactions are read too
+	control     bool // so are the records that end transactions
 	decompress  kgo.Decompressor
 }
 
@@ -150,7 +151,7 @@ func (r *reader) decode(rp *kmsg.FetchResponseTopicPartition, position int64) (a
 		isolation = kgo.ReadUncommitted()
 	}
 	got, next := kgo.ProcessFetchPartition(kgo.ProcessFetchPartitionOpts{
-		Offset: position, IsolationLevel: isolation, Topic: r.topic.name, Partition: r.partition,
+		Offset: position, IsolationLevel: isolation, Topic: r.topic.name, Partition: r.partition, KeepControlRecords: r.control,
 	}, rp, r.decompress, nil)
 	if got.Err != nil {
 		return answer{}, r.undecodable(got.Err, position)
