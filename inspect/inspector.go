@@ -15,11 +15,12 @@ import (
 // Inspector composes the answers about one job from what the stores read. It
 // keeps nothing between calls: each answer is of now.
 type Inspector struct {
-	points PointStore
-	log    LogStore
-	clock  clock.Clock
-	live   LiveStore      // nil: no Flink is asked
-	window *windowReading // nil: the records of replay windows are not read
+	points   PointStore
+	log      LogStore
+	clock    clock.Clock
+	live     LiveStore      // nil: no Flink is asked
+	window   *windowReading // nil: the records of replay windows are not read
+	prospect *Prospect      // nil: no plan is looked at
 }
 
 // New returns an inspector. log may be nil where no brokers are configured: the

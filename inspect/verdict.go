@@ -94,6 +94,7 @@ type RestoreValidation struct {
 	Older     *Nearby     `json:"older"`    // nearest accepted older point, nil when none is known
 	Newer     *Nearby     `json:"newer"`    // nearest accepted newer point, nil when none is known
 	Assumed   []string    `json:"assumed"`  // settings taken from the profile or flags, not read anywhere
+	Later     *Later      `json:"later"`    // once a plan is applied; nil when none was given
 }
 
 // RestoreQuestion is all evidence that the rules of a restore look at. What

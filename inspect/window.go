@@ -169,12 +169,13 @@ type windowReading struct {
 // the answer too.
 func (i *Inspector) validate(ctx context.Context, q RestoreQuestion, maxParallelism int) (RestoreValidation, error) {
 	v := ValidateRestore(q)
-	if i.window == nil {
-		return v, nil
+	if i.window != nil {
+		q.ReadWindow = true
+		q.WindowRead, q.WindowErr = i.readWindow(ctx, q, v.Window, cmp.Or(q.Job.MaxParallelism, maxParallelism))
+		v = ValidateRestore(q)
 	}
-	q.ReadWindow = true
-	q.WindowRead, q.WindowErr = i.readWindow(ctx, q, v.Window, cmp.Or(q.Job.MaxParallelism, maxParallelism))
-	return ValidateRestore(q), q.WindowErr
+	i.later(q, &v)
+	return v, q.WindowErr
 }
 
 // readWindow reads a window as far as it is known. One without offsets needs no

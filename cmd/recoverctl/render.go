@@ -301,6 +301,30 @@ func renderValidation(t *table, v inspect.RestoreValidation, now time.Time) {
 	t.row(text("accepted and newer"), text(nearbyText(v.Newer, now)))
 	t.row(text("accepted and older"), text(nearbyText(v.Older, now)))
 	renderWindow(t, v.Window)
+	renderLater(t, v)
+}
+
+// renderLater says what a restore would be once a plan is applied, and only the
+// rules that speak differently then.
+func renderLater(t *table, v inspect.RestoreValidation) {
+	if v.Later == nil {
+		return
+	}
+	t.line("")
+	after := "after plan " + shortID(v.Later.PlanID) + ": "
+	switch {
+	case v.Later.Refused != nil:
+		t.line("? " + after + "unknown, for it would not be applied as things are: " + v.Later.Refused.Message)
+	case len(v.Later.Reasons) > 0:
+		t.line("✖ " + after + "REJECTED: " + v.Later.Reasons[0].Message)
+	case v.Later.Verdict == inspect.Accepted:
+		t.line("✔ " + after + "accepted")
+	default:
+		t.line("? " + after + "unknown: nothing would refuse this restore, and not everything could be checked")
+	}
+	for _, r := range v.Later.Changed(v.Rules) {
+		t.row(text(r.Title), text(resultWord(r.Result)), text(r.Message))
+	}
 }
 
 func replayedText(r inspect.Replayed) string {

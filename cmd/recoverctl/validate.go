@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/recoverctl/recoverctl/actions"
 	"github.com/recoverctl/recoverctl/inspect"
 	"github.com/recoverctl/recoverctl/internal/fault"
 	"github.com/recoverctl/recoverctl/internal/figures"
@@ -22,7 +23,7 @@ func newValidate(a *app) *cobra.Command {
 const maxMarkersFile = 64 << 20
 
 func newValidateRestore(a *app) *cobra.Command {
-	var markersFile string
+	var markersFile, planFile string
 	var readWindow bool
 	cmd := &cobra.Command{
 		Use: "restore URI", Short: "Would a restore from this recovery point be accepted, and what would it replay",
@@ -33,8 +34,12 @@ The records of the replay window are read with --read-window only: every one of
 them, as the restore would, for one bad record stops it. Give --max-parallelism
 where the recovery point does not say it.
 
-Exit codes: 0 accepted, 1 rejected or unknown, 4 neither the recovery point nor
-the cluster could be reached, 6 there is nothing at that URI.`,
+With --plan it also says what the same restore would say once that cleanup plan
+is applied, and which rules speak differently then.
+
+Exit codes: 0 accepted, with --plan now and later; 1 rejected or unknown, now or
+later; 4 neither the recovery point nor the cluster could be reached, 6 there is
+nothing at that URI or no such plan, 9 the plan is not valid.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			fromFile := cmd.Flags().Changed("markers")
 			switch {
@@ -49,7 +54,15 @@ the cluster could be reached, 6 there is nothing at that URI.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var source string
 			var markers []inspect.Marker
+			var plan *inspect.CleanupPlan
 			read := func() error {
+				if cmd.Flags().Changed("plan") {
+					parsed, err := parsePlan(planFile)
+					if err != nil {
+						return err
+					}
+					plan = &parsed
+				}
 				if len(args) > 0 {
 					return nil
 				}
@@ -67,6 +80,9 @@ the cluster could be reached, 6 there is nothing at that URI.`,
 				if readWindow {
 					in = in.ReadingWindow(a.windowProgress())
 				}
+				if plan != nil {
+					in = in.WithProspect(actions.Prospect(*plan))
+				}
 				if len(args) == 0 {
 					v, faults = in.ValidateMarkers(cmd.Context(), job, source, markers)
 				} else if v, faults, err = in.Validate(cmd.Context(), job, args[0]); err != nil {
@@ -78,7 +94,7 @@ the cluster could be reached, 6 there is nothing at that URI.`,
 				if err := a.printer().result("RestoreValidation", v, faults, func(t *table) { renderValidation(t, v, a.clock.Now()) }); err != nil {
 					return err
 				}
-				if v.Verdict != inspect.Accepted {
+				if v.Verdict != inspect.Accepted || v.Later != nil && v.Later.Verdict != inspect.Accepted {
 					return exitStatus(fault.Problem.Exit())
 				}
 				return nil
@@ -86,6 +102,7 @@ the cluster could be reached, 6 there is nothing at that URI.`,
 		},
 	}
 	cmd.Flags().StringVar(&markersFile, "markers", "", "judge the markers in this JSON `FILE` (- for standard input) instead of a recovery point")
+	cmd.Flags().StringVar(&planFile, "plan", "", "also say what it would be once the cleanup plan in this `FILE` is applied")
 	cmd.Flags().BoolVar(&readWindow, "read-window", false, "also read the replay window record by record, as the restore would")
 	return cmd
 }
