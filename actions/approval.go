@@ -7,7 +7,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/recoverctl/recoverctl/inspect"
 	"github.com/recoverctl/recoverctl/internal/access"
 	"github.com/recoverctl/recoverctl/internal/fault"
 	"github.com/recoverctl/recoverctl/internal/safetext"
@@ -37,8 +36,8 @@ const (
 
 // Question is what is approved, and under which rules.
 type Question struct {
-	Plan        inspect.CleanupPlan
-	Report      Report
+	Plan        Plan
+	Report      Account
 	Environment access.Environment
 	Profile     string // "adhoc" without one
 	Subject     string // the topic or job that the phrase names
@@ -55,7 +54,7 @@ type Answer struct {
 
 // Phrase is what is to be typed. The error is access.Phrase's.
 func (q Question) Phrase() (safetext.Text, error) {
-	return access.Phrase(q.Environment, q.Profile, q.Subject, q.Plan.PlanID)
+	return access.Phrase(q.Environment, q.Profile, q.Subject, subjectOf(q.Plan).PlanID)
 }
 
 // Ask turns an answer into an approval. The error is a fault: Usage for a reason
@@ -65,9 +64,9 @@ func (q Question) Phrase() (safetext.Text, error) {
 // A name that is accepted and not raised is no error, and covers nothing: should
 // the warning come up later, it is a new one. Unneeded lists those.
 func Ask(q Question, a Answer) (approval Approval, unneeded []string, err error) {
-	hash := q.Report.Hash()
-	if hash == "" || q.Report.PlanID != q.Plan.PlanID || !isPlanID(q.Plan.PlanID) {
-		return Approval{}, nil, fault.New(fault.Bug, "approve", "the report is not of plan %s", safetext.Of(q.Plan.PlanID))
+	hash, id := hashOf(q.Report), subjectOf(q.Plan).PlanID
+	if hash == "" || q.Report.About() != id || !isPlanID(id) {
+		return Approval{}, nil, fault.New(fault.Bug, "approve", "the report is not of plan %s", safetext.Of(id))
 	}
 	if err := CheckReason(a.Reason); err != nil {
 		return Approval{}, nil, err
@@ -75,10 +74,10 @@ func Ask(q Question, a Answer) (approval Approval, unneeded []string, err error)
 	for _, name := range a.Accept {
 		if !IsWarningName(name) {
 			return Approval{}, nil, fault.New(fault.Usage, "approve", "%s is not the name of a warning", quote(name)).
-				WithHint("the names are %s and %s:URI", strings.Join([]string{NotChecked, PointsUnknown, PointsLost, PendingBeforeTarget, JobStateUnknown, JobRestarting, PinnedPointLost}, ", "), PointUnknown)
+				WithHint("the names are %s and %s:URI", strings.Join(warningNames(), ", "), PointUnknown)
 		}
 	}
-	approval = Approval{planID: q.Plan.PlanID, reportHash: hash, reason: a.Reason, at: a.At}
+	approval = Approval{planID: id, reportHash: hash, reason: a.Reason, at: a.At}
 	switch {
 	case a.Phrase != "" && a.Digits == "":
 		approval.by = ByPhrase
@@ -91,7 +90,7 @@ func Ask(q Question, a Answer) (approval Approval, unneeded []string, err error)
 		return Approval{}, nil, err
 	}
 	var open []string
-	for _, w := range q.Report.Warnings {
+	for _, w := range q.Report.Raised() {
 		if slices.Contains(a.Accept, w.Name) {
 			approval.accepted = append(approval.accepted, w.Name)
 		} else {
@@ -122,7 +121,7 @@ func (q Question) checkPhrase(typed string) error {
 }
 
 func (q Question) checkDigits(digits string) error {
-	id := q.Plan.PlanID
+	id := subjectOf(q.Plan).PlanID
 	want := access.ApproveDigits(q.Environment)
 	if digits == id || digits == id[:want] {
 		return nil
@@ -166,12 +165,13 @@ func CheckReason(reason string) error {
 
 // Covers refuses an approval of another plan, of another report, or of none. The
 // error is a fault of kind Denied.
-func (a Approval) Covers(plan inspect.CleanupPlan, report Report) error {
-	switch hash := report.Hash(); {
+func (a Approval) Covers(plan Plan, report Account) error {
+	id := subjectOf(plan).PlanID
+	switch hash := hashOf(report); {
 	case a.planID == "" || hash == "":
 		return denied("nobody approved the plan")
-	case a.planID != plan.PlanID || report.PlanID != plan.PlanID:
-		return denied("what was approved is plan %s, and not %s", short(a.planID), short(plan.PlanID))
+	case a.planID != id || report.About() != id:
+		return denied("what was approved is plan %s, and not %s", short(a.planID), short(id))
 	case a.reportHash != hash:
 		return denied("the report is not the one that was approved").WithHint("look at the new report and approve that")
 	default:

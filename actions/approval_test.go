@@ -16,14 +16,14 @@ func question(t *testing.T) actions.Question {
 	t.Helper()
 	plan, e := incident()
 	q := actions.Question{Plan: plan, Report: actions.NewReport(plan, e), Environment: access.Production, Profile: "orders", Subject: names.Data}
-	if len(q.Report.Warnings) != 1 || q.Report.Warnings[0].Name != actions.PointsLost {
-		t.Fatalf("warnings %v", q.Report.Warnings)
+	if len(q.Report.Raised()) != 1 || q.Report.Raised()[0].Name != actions.PointsLost {
+		t.Fatalf("warnings %v", q.Report.Raised())
 	}
 	return q
 }
 
 func answer(q actions.Question) actions.Answer {
-	return actions.Answer{Digits: q.Plan.PlanID, Reason: "disk pressure INC-2231", Accept: []string{actions.PointsLost}, At: at}
+	return actions.Answer{Digits: q.Plan.Subject().PlanID, Reason: "disk pressure INC-2231", Accept: []string{actions.PointsLost}, At: at}
 }
 
 func approve(t *testing.T, q actions.Question) actions.Approval {
@@ -43,21 +43,21 @@ func TestWhatApprovesAPlan(t *testing.T) {
 		message string // empty: it is approved
 	}{
 		"all 64 digits in production": {access.Production, func(actions.Question, *actions.Answer) {}, 0, ""},
-		"8 digits in production":      {access.Production, func(q actions.Question, a *actions.Answer) { a.Digits = q.Plan.PlanID[:8] }, fault.Denied, "8 digits of the plan id are not enough: production asks for 64"},
-		"8 digits in staging":         {access.Staging, func(q actions.Question, a *actions.Answer) { a.Digits = q.Plan.PlanID[:8] }, 0, ""},
+		"8 digits in production":      {access.Production, func(q actions.Question, a *actions.Answer) { a.Digits = q.Plan.Subject().PlanID[:8] }, fault.Denied, "8 digits of the plan id are not enough: production asks for 64"},
+		"8 digits in staging":         {access.Staging, func(q actions.Question, a *actions.Answer) { a.Digits = q.Plan.Subject().PlanID[:8] }, 0, ""},
 		"64 digits in staging":        {access.Staging, func(actions.Question, *actions.Answer) {}, 0, ""},
-		"9 digits in staging":         {access.Staging, func(q actions.Question, a *actions.Answer) { a.Digits = q.Plan.PlanID[:9] }, fault.Denied, "9 digits of the plan id are not enough: staging asks for 8"},
-		"7 digits":                    {access.Development, func(q actions.Question, a *actions.Answer) { a.Digits = q.Plan.PlanID[:7] }, fault.Denied, "7 digits of the plan id are not enough: development asks for 8"},
+		"9 digits in staging":         {access.Staging, func(q actions.Question, a *actions.Answer) { a.Digits = q.Plan.Subject().PlanID[:9] }, fault.Denied, "9 digits of the plan id are not enough: staging asks for 8"},
+		"7 digits":                    {access.Development, func(q actions.Question, a *actions.Answer) { a.Digits = q.Plan.Subject().PlanID[:7] }, fault.Denied, "7 digits of the plan id are not enough: development asks for 8"},
 		"another plan":                {access.Staging, func(q actions.Question, a *actions.Answer) { a.Digits = "00000000" }, fault.Denied, `"00000000" is not the id of this plan`},
 		"upper case":                  {access.Production, func(q actions.Question, a *actions.Answer) { a.Digits = strings.ToUpper(a.Digits) }, fault.Denied, `" is not the id of this plan`},
 		"nothing":                     {access.Staging, func(q actions.Question, a *actions.Answer) { a.Digits = "" }, fault.Denied, "nobody approved the plan"},
 		"the phrase in production": {access.Production, func(q actions.Question, a *actions.Answer) {
-			a.Digits, a.Phrase = "", "orders/action-state "+q.Plan.PlanID[:8]
+			a.Digits, a.Phrase = "", "orders/action-state "+q.Plan.Subject().PlanID[:8]
 		}, 0, ""},
-		"the digits alone as the phrase in production": {access.Production, func(q actions.Question, a *actions.Answer) { a.Digits, a.Phrase = "", q.Plan.PlanID[:8] }, fault.Denied, "the phrase does not fit this plan"},
-		"the digits as the phrase in staging":          {access.Staging, func(q actions.Question, a *actions.Answer) { a.Digits, a.Phrase = "", q.Plan.PlanID[:8] }, 0, ""},
-		"a phrase with a blank behind it":              {access.Staging, func(q actions.Question, a *actions.Answer) { a.Digits, a.Phrase = "", q.Plan.PlanID[:8]+" " }, fault.Denied, "the phrase does not fit this plan"},
-		"a phrase and digits, which disagree":          {access.Staging, func(q actions.Question, a *actions.Answer) { a.Digits, a.Phrase = "00000000", q.Plan.PlanID[:8] }, fault.Denied, `"00000000" is not the id`},
+		"the digits alone as the phrase in production": {access.Production, func(q actions.Question, a *actions.Answer) { a.Digits, a.Phrase = "", q.Plan.Subject().PlanID[:8] }, fault.Denied, "the phrase does not fit this plan"},
+		"the digits as the phrase in staging":          {access.Staging, func(q actions.Question, a *actions.Answer) { a.Digits, a.Phrase = "", q.Plan.Subject().PlanID[:8] }, 0, ""},
+		"a phrase with a blank behind it":              {access.Staging, func(q actions.Question, a *actions.Answer) { a.Digits, a.Phrase = "", q.Plan.Subject().PlanID[:8]+" " }, fault.Denied, "the phrase does not fit this plan"},
+		"a phrase and digits, which disagree":          {access.Staging, func(q actions.Question, a *actions.Answer) { a.Digits, a.Phrase = "00000000", q.Plan.Subject().PlanID[:8] }, fault.Denied, `"00000000" is not the id`},
 		"a warning that is left open":                  {access.Production, func(q actions.Question, a *actions.Answer) { a.Accept = nil }, fault.Denied, "1 warning is not accepted: points-lost"},
 		"another warning than the one raised":          {access.Production, func(q actions.Question, a *actions.Answer) { a.Accept = []string{actions.NotChecked} }, fault.Denied, "1 warning is not accepted: points-lost"},
 		"a name that no warning has":                   {access.Production, func(q actions.Question, a *actions.Answer) { a.Accept = append(a.Accept, "point-lost") }, fault.Usage, `"point-lost" is not the name of a warning`},
@@ -98,9 +98,9 @@ func TestWhatApprovesAPlan(t *testing.T) {
 func TestAnApprovalCoversOnePlanAndOneReport(t *testing.T) {
 	q := question(t)
 	a := approve(t, q)
-	_, e := incident()
+	plan, e := incident()
 	e.Points = e.Points[1:]
-	if err := a.Covers(q.Plan, actions.NewReport(q.Plan, e)); fault.KindOf(err) != fault.Denied || !strings.Contains(err.Error(), "not the one that was approved") {
+	if err := a.Covers(plan, actions.NewReport(plan, e)); fault.KindOf(err) != fault.Denied || !strings.Contains(err.Error(), "not the one that was approved") {
 		t.Errorf("another report: %v", err)
 	}
 	other, _ := actions.CleanupFrom(point(43, 200, 150).Markers, "file:/ck/job/chk-43")

@@ -15,6 +15,7 @@ type Receipt struct {
 	User                string             `json:"user"`
 	Host                string             `json:"host"`
 	Profile             string             `json:"profile"`
+	Kind                string             `json:"kind"` // of the plan, as in "cleanup"
 	Began               time.Time          `json:"began"`
 	Ended               time.Time          `json:"ended"`
 	Reason              string             `json:"reason"`
@@ -22,13 +23,15 @@ type Receipt struct {
 	SourceRecoveryPoint string             `json:"sourceRecoveryPoint"`
 	Topic               string             `json:"topic"`
 	TopicID             string             `json:"topicId"`
+	Target              inspect.PlanTarget `json:"target"`   // what the plan changes; a topic stands in topic and topicId, too
 	Accepted            []string           `json:"accepted"` // warnings
 	Lost                []string           `json:"lost"`     // recovery points that can never be restored again, with those that are unknown
 	Span                *int64             `json:"span"`     // offset span that the plan was to delete; nil: not known
 	Verdict             Outcome            `json:"verdict"`
 	Message             string             `json:"message"`
 	Partitions          []PartitionVerdict `json:"partitions"`
-	Report              string             `json:"report"` // hash of the approved report
+	Facts               []FactVerdict      `json:"facts,omitempty"` // of a plan that changes other things than offsets
+	Report              string             `json:"report"`          // hash of the approved report
 }
 
 // Operator is who applies.
@@ -39,20 +42,31 @@ type Operator struct {
 }
 
 // NewReceipt makes the receipt of one apply.
-func NewReceipt(who Operator, plan inspect.CleanupPlan, report Report, approval Approval, verdict OperationVerdict, began, ended time.Time) Receipt {
-	r := Receipt{
-		User: who.User, Host: who.Host, Profile: who.Profile, Began: began, Ended: ended,
-		Reason: approval.Reason(), PlanID: plan.PlanID, SourceRecoveryPoint: plan.SourceRecoveryPoint,
-		Topic: plan.Topic, TopicID: plan.TopicID, Accepted: append([]string{}, approval.Accepted()...), Lost: []string{},
-		Span: &report.Deletes.Span, Verdict: verdict.Verdict, Message: verdict.Message, Partitions: verdict.Partitions, Report: approval.ReportHash(),
-	}
-	for _, list := range [][]PointFate{report.Lost, report.Unknown} {
-		for _, f := range list {
-			r.Lost = append(r.Lost, f.URI)
-		}
+func NewReceipt(who Operator, plan Plan, report Account, approval Approval, verdict OperationVerdict, began, ended time.Time) Receipt {
+	r := ReceiptOf(who, subjectOf(plan), verdict)
+	r.Began, r.Ended, r.Reason = began, ended, approval.Reason()
+	r.Accepted, r.Report = append(r.Accepted, approval.Accepted()...), approval.ReportHash()
+	if report != nil {
+		report.enter(&r)
 	}
 	return r
 }
+
+// ReceiptOf is the receipt of an operation that was verified, without what only
+// its apply knows: when, why, what was accepted, what was lost.
+func ReceiptOf(who Operator, about inspect.PlanSubject, verdict OperationVerdict) Receipt {
+	r := Receipt{
+		User: who.User, Host: who.Host, Profile: who.Profile, Kind: about.Kind, PlanID: verdict.PlanID,
+		SourceRecoveryPoint: about.Source, Target: about.Target, Accepted: []string{}, Lost: []string{},
+		Verdict: verdict.Verdict, Message: verdict.Message, Partitions: verdict.Partitions, Facts: verdict.Facts,
+	}
+	if about.Target.Object == objectTopic {
+		r.Topic, r.TopicID = about.Target.Name, about.Target.ID
+	}
+	return r
+}
+
+const objectTopic = "topic"
 
 // Text is the receipt as one block of lines, safe to print, without an end of
 // line at its end.
@@ -64,7 +78,7 @@ func (r Receipt) Text() string {
 		}
 		fmt.Fprintf(&b, "%-12s %s", name, safetext.Sprintf(format, args...))
 	}
-	line("cleanup", "%s", r.PlanID)
+	line(r.Kind, "%s", r.PlanID)
 	line("verdict", "%s: %s", r.Verdict, r.Message)
 	line("who", "%s@%s, profile %s", r.User, r.Host, r.Profile)
 	line("when", "%s to %s", r.Began.UTC().Format(time.RFC3339), r.Ended.UTC().Format(time.RFC3339))
@@ -72,7 +86,7 @@ func (r Receipt) Text() string {
 	if r.SourceRecoveryPoint != "" {
 		line("from", "%s", r.SourceRecoveryPoint)
 	}
-	line("topic", "%s, id %s", r.Topic, r.TopicID)
+	line(r.Target.Object, "%s, id %s", r.Target.Name, r.Target.ID)
 	if r.Span != nil {
 		line("deletes", "an offset span of %s (records not counted)", group(*r.Span))
 	}
@@ -89,8 +103,19 @@ func (r Receipt) Text() string {
 		}
 		line("partition", "%d: log start %s, target %s", p.Partition, start, group(p.Target))
 	}
+	for _, f := range r.Facts {
+		line(f.Name, "%s, before %s, planned %s", factWords(f.Now, "not read"), factWords(f.Before, "nothing"), factWords(f.After, "nothing"))
+	}
 	if r.Report != "" {
 		line("report", "%s", r.Report)
 	}
 	return b.String()
+}
+
+// factWords is one side of a fact in a line.
+func factWords(value *string, none string) string {
+	if value == nil {
+		return none
+	}
+	return *value
 }

@@ -167,6 +167,22 @@ func deletes(plan inspect.CleanupPlan, now, later world, sample *Sample) Deletes
 	return d
 }
 
+// About is the id of the plan that the report is about.
+func (r Report) About() string { return r.PlanID }
+
+// Raised are the report's warnings.
+func (r Report) Raised() []Warning { return r.Warnings }
+
+// enter writes what is lost, and how much is deleted.
+func (r Report) enter(receipt *Receipt) {
+	receipt.Span = &r.Deletes.Span
+	for _, list := range [][]PointFate{r.Lost, r.Unknown} {
+		for _, f := range list {
+			receipt.Lost = append(receipt.Lost, f.URI)
+		}
+	}
+}
+
 // fates are all points with their fates, in the order of the lists.
 func (r Report) fates() []PointFate {
 	return slices.Concat(r.Survives, r.Lost, r.Unknown, r.Already)

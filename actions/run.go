@@ -55,10 +55,19 @@ const (
 	NotHappened
 )
 
-// Plan of a run: what is applied, who approved it, and how.
+// Describer is a Writer whose write is more than offsets.
+type Describer interface {
+	Writer
+
+	// Intended is what is about to be written, in one line, for the journal. It is
+	// called directly before Do.
+	Intended() string
+}
+
+// RunPlan is a run before it begins: what is applied, who approved it, and how.
 type RunPlan struct {
-	Plan     inspect.CleanupPlan
-	Report   Report
+	Plan     Plan
+	Report   Account
 	Approval Approval
 	Who      Operator
 	Steps    []Doer
@@ -83,8 +92,9 @@ type Journal interface {
 // Run is an apply that is going on. It belongs to no screen: it ends when its
 // steps have ended, or at Stop. All methods may be called by several goroutines.
 type Run struct {
-	plan RunPlan
-	id   string
+	plan  RunPlan
+	about inspect.PlanSubject
+	id    string
 
 	base context.Context // ends at once, at the second interrupt only
 	now  context.CancelFunc
@@ -123,10 +133,10 @@ func Start(ctx context.Context, p RunPlan) (*Run, error) {
 		p.Timeout = defaultTimeout
 	}
 	r := &Run{
-		plan: p, stopped: make(chan struct{}), goAhead: make(chan struct{}, 1),
+		plan: p, about: p.Plan.Subject(), stopped: make(chan struct{}), goAhead: make(chan struct{}, 1),
 		changed: make(chan struct{}, 1), done: make(chan struct{}),
 	}
-	r.state = Snapshot{Current: -1, PlanID: p.Plan.PlanID, Began: p.Clock.Now()}
+	r.state = Snapshot{Current: -1, PlanID: r.about.PlanID, Began: p.Clock.Now()}
 	for _, d := range p.Steps {
 		step := d.Step()
 		if _, writes := d.(Writer); step.Writes != "" && !writes {
@@ -140,7 +150,7 @@ func Start(ctx context.Context, p RunPlan) (*Run, error) {
 	}
 	begin := r.entry(journal.Begin, "")
 	begin.Reason, begin.Accept, begin.Report = p.Approval.Reason(), p.Approval.Accepted(), p.Approval.ReportHash()
-	begin.Offsets = p.Plan.Offsets
+	begin.Offsets, begin.Message = r.about.Offsets, r.about.Does
 	if err := r.append(begin); err != nil {
 		return nil, err
 	}
@@ -191,8 +201,8 @@ func (r *Run) run() {
 	defer r.mu.Unlock()
 	r.state.Verdict, r.state.Ended, r.state.Current, r.state.Waiting = &verdict, true, -1, false
 	r.result = ApplyResult{
-		PlanID: r.plan.Plan.PlanID, Verdict: verdict.Verdict, Message: verdict.Message,
-		Steps: []StepResult{}, Partitions: verdict.Partitions, Receipt: &receipt,
+		PlanID: r.about.PlanID, Verdict: verdict.Verdict, Message: verdict.Message,
+		Steps: []StepResult{}, Partitions: verdict.Partitions, Facts: verdict.Facts, Receipt: &receipt,
 	}
 	for _, s := range r.state.Steps {
 		r.result.Steps = append(r.result.Steps, StepResult{Name: s.Step.Name, State: s.State, Detail: s.Detail})
@@ -241,7 +251,7 @@ func rekind(err error, kind fault.Kind) error {
 // verify judges what has become of the plan. Nothing is read after the second
 // interrupt.
 func (r *Run) verify(f failure) OperationVerdict {
-	none := OperationVerdict{PlanID: r.plan.Plan.PlanID, Verdict: Undecided, Partitions: []PartitionVerdict{}}
+	none := OperationVerdict{PlanID: r.about.PlanID, Verdict: Undecided, Partitions: []PartitionVerdict{}}
 	if f.cut {
 		none.Message = "it was ended at once, and nothing was read again: ask with recoverctl verify"
 		return none
@@ -266,11 +276,17 @@ func (r *Run) verify(f failure) OperationVerdict {
 
 // entry is a line of this run.
 func (r *Run) entry(event journal.Event, step string) journal.Entry {
-	return journal.Entry{
+	e := journal.Entry{
 		Run: r.id, Event: event, Step: step, PID: pid(),
 		User: r.plan.Who.User, Host: r.plan.Who.Host, Profile: r.plan.Who.Profile, Job: r.plan.Who.Job,
-		PlanID: r.plan.Plan.PlanID, Topic: r.plan.Plan.Topic, TopicID: r.plan.Plan.TopicID,
+		PlanID: r.about.PlanID, Kind: r.about.Kind,
 	}
+	if on := r.about.Target; on.Object == objectTopic {
+		e.Topic, e.TopicID = on.Name, on.ID
+	} else {
+		e.Object, e.ObjectID = on.Object+" "+on.Name, on.ID
+	}
+	return e
 }
 
 // append writes a line and keeps it for those who watch.

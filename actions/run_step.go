@@ -92,6 +92,9 @@ func (r *Run) write(i int, w Writer) failure {
 	if err := guard(step.Name, func() error {
 		intent = r.entry(journal.Intent, step.Name)
 		intent.Offsets, intent.Message = w.Intent(), step.Writes
+		if d, more := w.(Describer); more {
+			intent.Message = d.Intended()
+		}
 		return nil
 	}); err != nil {
 		r.end(i, StepFailed, safetext.Error(err).String())

@@ -67,7 +67,7 @@ func newStage(t *testing.T) *stage {
 	t.Helper()
 	q := question(t)
 	s := &stage{t: t, clock: clock.NewFake(at)}
-	s.verdict = actions.OperationVerdict{PlanID: q.Plan.PlanID, Verdict: actions.Applied, Message: "all of it", Partitions: []actions.PartitionVerdict{}}
+	s.verdict = actions.OperationVerdict{PlanID: q.Plan.Subject().PlanID, Verdict: actions.Applied, Message: "all of it", Partitions: []actions.PartitionVerdict{}}
 	s.plan = actions.RunPlan{
 		Plan: q.Plan, Report: q.Report, Approval: approve(t, q),
 		Who:     actions.Operator{User: "ops", Host: "bastion", Profile: "orders", Job: "order-agent"},
@@ -316,7 +316,7 @@ func TestACrashLeavesAnIntentWithoutOutcome(t *testing.T) {
 		t.Fatal(err)
 	}
 	open := journal.OpenIntents(crashed)
-	if len(open) != 1 || open[0].Step != "delete" || open[0].Offsets[1] != 150 || open[0].PlanID != s.plan.Plan.PlanID || open[0].User != "ops" {
+	if len(open) != 1 || open[0].Step != "delete" || open[0].Offsets[1] != 150 || open[0].PlanID != s.plan.Plan.Subject().PlanID || open[0].User != "ops" {
 		t.Errorf("open intents %+v", open)
 	}
 	if open = journal.OpenIntents(entries); len(open) != 0 {
@@ -371,7 +371,10 @@ func TestNothingBeginsWithoutAnApproval(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	s = newStage(t)
-	s.plan.Report.Lost = nil
+	plan, e := incident()
+	other := actions.NewReport(plan, e)
+	other.Lost = nil
+	s.plan.Report = other
 	if _, err := actions.Start(t.Context(), s.plan); fault.KindOf(err) != fault.Denied {
 		t.Errorf("another report than the approved one: %v", err)
 	}

@@ -102,5 +102,6 @@ type ApplyResult struct {
 	Stage      Stage              `json:"stage"`
 	Steps      []StepResult       `json:"steps"`
 	Partitions []PartitionVerdict `json:"partitions"`
+	Facts      []FactVerdict      `json:"facts,omitempty"` // of a plan that changes other things than offsets
 	Receipt    *Receipt           `json:"receipt"`
 }

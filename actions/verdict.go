@@ -52,9 +52,10 @@ type OperationVerdict struct {
 	PlanID     string             `json:"planId"`
 	Verdict    Outcome            `json:"verdict"`
 	Message    string             `json:"message"`
-	Recorded   string             `json:"recorded"` // COMMITTED, APPLIED, or empty
+	Recorded   string             `json:"recorded"` // of a cleanup: COMMITTED, APPLIED, or empty
 	Partitions []PartitionVerdict `json:"partitions"`
-	Receipt    *Receipt           `json:"receipt"` // nil: nothing was applied by this command
+	Facts      []FactVerdict      `json:"facts,omitempty"` // of a plan that changes other things than offsets
+	Receipt    *Receipt           `json:"receipt"`         // nil: nothing was applied by this command
 }
 
 // Judge says what has become of a plan from the control topic and the data topic

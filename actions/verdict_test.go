@@ -184,9 +184,9 @@ func TestAppliedIsSaidOnlyAtTheTargets(t *testing.T) {
 func TestAReceiptIsOneBlockForTheTicket(t *testing.T) {
 	q := question(t)
 	start := int64(100)
-	v := actions.OperationVerdict{PlanID: q.Plan.PlanID, Verdict: actions.Partial, Message: "half of it", Partitions: []actions.PartitionVerdict{{Partition: 0, Target: 100, LogStart: &start}, {Partition: 1, Target: 150}}}
+	v := actions.OperationVerdict{PlanID: q.Plan.Subject().PlanID, Verdict: actions.Partial, Message: "half of it", Partitions: []actions.PartitionVerdict{{Partition: 0, Target: 100, LogStart: &start}, {Partition: 1, Target: 150}}}
 	r := actions.NewReceipt(actions.Operator{User: "ops\x1b", Host: "bastion", Profile: "orders"}, q.Plan, q.Report, approve(t, q), v, at, at.Add(90e9))
-	want := `cleanup      ` + q.Plan.PlanID + `
+	want := `cleanup      ` + q.Plan.Subject().PlanID + `
 verdict      partial: half of it
 who          ops\x1b@bastion, profile orders
 when         2026-03-01T14:03:00Z to 2026-03-01T14:04:30Z

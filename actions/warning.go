@@ -3,6 +3,7 @@ package actions
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/recoverctl/recoverctl/inspect"
@@ -30,10 +31,14 @@ type Warning struct {
 	Message string `json:"message"`
 }
 
+// warningNames are all names but PointUnknown, which is followed by an address.
+func warningNames() []string {
+	return []string{NotChecked, PointsUnknown, PointsLost, PendingBeforeTarget, JobStateUnknown, JobRestarting, PinnedPointLost}
+}
+
 // IsWarningName reports whether a warning can have that name.
 func IsWarningName(name string) bool {
-	switch name {
-	case NotChecked, PointsUnknown, PointsLost, PendingBeforeTarget, JobStateUnknown, JobRestarting, PinnedPointLost:
+	if slices.Contains(warningNames(), name) {
 		return true
 	}
 	uri, found := strings.CutPrefix(name, PointUnknown+":")

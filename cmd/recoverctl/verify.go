@@ -118,21 +118,18 @@ func (a *app) verifyReceipt(v actions.OperationVerdict, plan inspect.CleanupPlan
 	if err != nil {
 		return actions.Receipt{}, err
 	}
-	r := actions.Receipt{
-		User: who.User, Host: who.Host, Profile: who.Profile, Reason: "verified only: this machine's journal holds no apply of this plan",
-		PlanID: v.PlanID, SourceRecoveryPoint: plan.SourceRecoveryPoint, Topic: plan.Topic, TopicID: plan.TopicID,
-		Accepted: []string{}, Lost: []string{}, Verdict: v.Verdict, Message: v.Message, Partitions: v.Partitions,
+	if plan.Topic == "" { // named by its id alone
+		plan.Topic = job.Topic
 	}
-	if r.Topic == "" {
-		r.Topic = job.Topic
-	}
+	r := actions.ReceiptOf(who, plan.Subject(), v)
+	r.Reason = "verified only: this machine's journal holds no apply of this plan"
 	r.Began = a.clock.Now()
 	r.Ended = r.Began
 	read, err := a.readJournal(journal.Filter{Plan: v.PlanID})
 	if run := lastRun(read.Entries); len(run) > 0 {
 		e := run[0]
 		r.User, r.Host, r.Profile, r.Began, r.Ended, r.Reason = e.User, e.Host, e.Profile, e.Time, run[len(run)-1].Time, e.Reason
-		r.Accepted, r.Report, r.TopicID = append([]string{}, e.Accept...), e.Report, e.TopicID
+		r.Accepted, r.Report, r.TopicID, r.Target.ID = append([]string{}, e.Accept...), e.Report, e.TopicID, e.TopicID
 	}
 	return r, err
 }

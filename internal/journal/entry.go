@@ -33,17 +33,23 @@ const (
 // Entry is one line. Texts are one line each and are made safe when they are
 // written and when they are read.
 type Entry struct {
-	Time    time.Time       `json:"time"` // UTC
-	Run     string          `json:"run"`  // the same in all lines of one run
-	Event   Event           `json:"event"`
-	User    string          `json:"user"`
-	Host    string          `json:"host"`
-	PID     int             `json:"pid"`
-	Profile string          `json:"profile"`
-	Job     string          `json:"job"`
-	PlanID  string          `json:"planId"`
-	Topic   string          `json:"topic,omitempty"`
-	TopicID string          `json:"topicId,omitempty"`
+	Time    time.Time `json:"time"` // UTC
+	Run     string    `json:"run"`  // the same in all lines of one run
+	Event   Event     `json:"event"`
+	User    string    `json:"user"`
+	Host    string    `json:"host"`
+	PID     int       `json:"pid"`
+	Profile string    `json:"profile"`
+	Job     string    `json:"job"`
+	PlanID  string    `json:"planId"`
+	Kind    string    `json:"kind,omitempty"` // of the plan; lines without it are of a cleanup
+	Topic   string    `json:"topic,omitempty"`
+	TopicID string    `json:"topicId,omitempty"`
+
+	// What is changed where it is no topic, as in "job order-agent".
+	Object   string `json:"object,omitempty"`
+	ObjectID string `json:"objectId,omitempty"`
+
 	Step    string          `json:"step,omitempty"`
 	Result  string          `json:"result,omitempty"`  // of an outcome: done, failed, unknown; of an end: the verdict
 	Offsets map[int32]int64 `json:"offsets,omitempty"` // what is written, or was
@@ -56,7 +62,7 @@ type Entry struct {
 // safe is the entry with every text on one line that can be printed.
 func (e Entry) safe() Entry {
 	for _, text := range []*string{
-		(*string)(&e.Event), &e.Run, &e.User, &e.Host, &e.Profile, &e.Job, &e.PlanID, &e.Topic, &e.TopicID,
+		(*string)(&e.Event), &e.Run, &e.User, &e.Host, &e.Profile, &e.Job, &e.PlanID, &e.Kind, &e.Topic, &e.TopicID, &e.Object, &e.ObjectID,
 		&e.Step, &e.Result, &e.Reason, &e.Report, &e.Message,
 	} {
 		*text = safetext.Of(*text).String()
