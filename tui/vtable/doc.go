@@ -12,7 +12,11 @@
 // Worder); "!" before it for the others. The filter looks around the selected row
 // first and goes on in steps of milliseconds, so that no key waits for it; the
 // last line says how many rows it hides. The selection keeps its row and its
-// line.
+// line. A Source may have a filter language of its own (Querier).
+//
+// Rows that keep coming, as from a scan, are given as one Constant Source after
+// another: a filtered table then shows what it has until the filter has looked
+// through the newer one, and never starts anew at each of them.
 //
 // The table does no I/O and View changes nothing. It doesn't say why there are
 // no rows: "reading" and "none" are the screen's words.

@@ -16,6 +16,8 @@ type filter struct {
 	query   string // as typed
 	text    Text
 	inverse bool
+	own     func(row int) bool // of a Querier; nil: the text decides
+	note    string             // what it says about the query
 	source  Source
 
 	base   []int32 // the rows to look at, in order; nil: all
@@ -31,7 +33,7 @@ type filter struct {
 const stepTime = 4 * time.Millisecond
 
 // checkEvery is how many rows are looked at between two looks at the time.
-const checkEvery = 32
+const checkEvery = 8
 
 // SetFilter shows only rows with a text in a cell or among its words, or with
 // "!" before it, only rows without it. Letters in lower case stand for those in
@@ -58,12 +60,15 @@ func (t *Table) Shown() (rows int, complete bool) {
 }
 
 // Busy reports whether the table is still looking for rows that pass.
-func (t *Table) Busy() bool { return t.filter != nil && !t.filter.done() }
+func (t *Table) Busy() bool { return t.filter != nil && !t.filter.done() || t.following() }
 
 // Step looks for a few milliseconds.
 func (t *Table) Step() {
-	if t.Busy() {
+	switch {
+	case t.filter != nil && !t.filter.done():
 		t.work()
+	case t.following():
+		t.follow()
 	}
 }
 
@@ -117,6 +122,7 @@ func (t *Table) setFilter(query string) {
 	if query == t.Filter() {
 		return
 	}
+	t.overtake()
 	place, line := t.place(), t.cursor-t.top
 	if query == "" {
 		t.filter = nil
@@ -193,6 +199,7 @@ func (t *Table) position(row int) (int, bool) {
 func newFilter(query string, source Source, among []int32, around int) *filter {
 	f := &filter{query: query, source: source, base: among, n: source.Len()}
 	f.text, f.inverse = parseQuery(query)
+	f.ask()
 	f.origin = around
 	if among != nil {
 		f.n = len(among)
@@ -262,12 +269,24 @@ func (f *filter) step(enough int, until time.Time) {
 	f.n, f.hi = f.source.Len(), f.source.Len()
 }
 
-func (f *filter) passes(row int) bool { return matches(f.source, row, f.text) != f.inverse }
+// ask lets a source with a language of its own read the query.
+func (f *filter) ask() {
+	if q, ok := f.source.(Querier); ok {
+		f.own, f.note = q.Query(f.text.text)
+	}
+}
+
+func (f *filter) passes(row int) bool {
+	if f.own != nil {
+		return f.own(row) != f.inverse
+	}
+	return matches(f.source, row, f.text) != f.inverse
+}
 
 // narrows reports whether every row that passes another query passes this one.
 func (f *filter) narrows(query string) bool {
 	text, inverse := parseQuery(query)
-	return f.done() && !f.inverse && !inverse && text.within(f.text)
+	return f.done() && f.own == nil && !f.inverse && !inverse && text.within(f.text)
 }
 
 // extend takes a source that is the earlier one with more rows at its end; false
@@ -278,15 +297,20 @@ func (f *filter) extend(earlier, source Source) bool {
 		return false
 	}
 	f.source, f.n = source, source.Len()
+	f.ask()
 	return true
 }
 
 // status says how many rows pass.
 func (f *filter) status() string {
 	found := int64(len(f.before) + len(f.after))
+	note := ""
+	if f.note != "" {
+		note = "; " + f.note
+	}
 	if f.done() {
-		return fmt.Sprintf("%s of %s rows, esc shows all", tui.Number(found), tui.Number(int64(f.source.Len())))
+		return fmt.Sprintf("%s of %s rows, esc shows all%s", tui.Number(found), tui.Number(int64(f.source.Len())), note)
 	}
 	looked := int64(f.hi - f.lo)
-	return fmt.Sprintf("%s rows so far, looked at %d %%", tui.Number(found), 100*looked/int64(f.n))
+	return fmt.Sprintf("%s rows so far, looked at %d %%%s", tui.Number(found), 100*looked/int64(f.n), note)
 }

@@ -37,6 +37,21 @@ type Matcher interface {
 	Matches(i int, find Text) bool
 }
 
+// Querier is a Source with a filter language of its own, as "state:pending". It
+// takes the place of texts, words and Matcher.
+type Querier interface {
+	// Query reads what was typed, without the "!" of the inverse: once for a filter
+	// and not for each row. The note says what of it was not understood; "": nothing.
+	Query(query string) (passes func(i int) bool, note string)
+}
+
+// Constant is a Source that never changes: what comes later is another Source.
+// Where SetSource replaces one while a filter is set, the table goes on showing
+// it until the filter has looked through the newer one.
+type Constant interface {
+	Constant()
+}
+
 // Extender is a Source that says whether it is an earlier one with more rows at
 // its end, so that a filter looks at the new ones only.
 type Extender interface {

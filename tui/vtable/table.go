@@ -14,6 +14,8 @@ type Table struct {
 	filter *filter // nil: all rows are shown
 	anchor int     // the row that a filter is looked for around; -1: the selected one
 	stood  int     // where the selected row was when the filter began; -1: it moved since
+	next   *filter // looks through the source that follows; nil: none follows
+	latest Source  // the newest of those that came since; nil: none
 
 	cursor int    // the selected row of those shown; meaningless while there are none
 	id     string // its identity
@@ -34,6 +36,19 @@ func New(th theme.Theme, columns []Column, source Source) *Table {
 // it is gone, or no longer passes the filter, SetSource returns false and the
 // row that is now nearest to its place is selected.
 func (t *Table) SetSource(source Source) (kept bool) {
+	if t.showsOn(source) {
+		t.latest = source
+		if t.filter.done() && t.next == nil {
+			t.follow()
+		}
+		return true
+	}
+	return t.replace(source, nil)
+}
+
+// replace shows another source; filtered is a filter that has looked through it
+// already, or nil.
+func (t *Table) replace(source Source, filtered *filter) (kept bool) {
 	had, line := t.id, t.cursor-t.top
 	place := 0
 	if t.len() > 0 {
@@ -48,6 +63,9 @@ func (t *Table) SetSource(source Source) (kept bool) {
 	switch {
 	case t.filter == nil:
 		t.cursor = i
+	case filtered != nil:
+		t.filter = filtered
+		t.cursor, _ = t.position(i)
 	case t.filter.extend(earlier, source):
 		t.work()
 	default:
@@ -104,6 +122,9 @@ func (t *Table) Resize(size tui.Size) {
 	t.height = size.Height
 	t.top = t.window(t.height).top
 }
+
+// SetColumns shows other columns; the source's rows have a cell for each.
+func (t *Table) SetColumns(columns []Column) { t.columns = columns }
 
 // Keys are the table's lines for the screen's key table.
 func (t *Table) Keys() []tui.Key {
