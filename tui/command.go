@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -130,6 +131,42 @@ func Replace(next Screen) Cmd {
 		s.left = nil
 		s.pages = s.pages[:len(s.pages)-1]
 		return s.show(next)
+	}}}
+}
+
+// Goto leaves the screens above the one that is wanted, or shows a new one on top
+// where none on the stack is. A screen above that does not agree to be left stays.
+func Goto(wanted func(Screen) bool, create func() Screen) Cmd {
+	return Cmd{{request: func(s *Shell, from *page) tea.Cmd {
+		if s.covered(from) {
+			return nil
+		}
+		if !slices.ContainsFunc(s.pages, func(p *page) bool { return wanted(p.screen) }) {
+			s.left = nil
+			return s.show(create())
+		}
+		for !wanted(s.top().screen) {
+			if cmd, ok := s.mayLeave(s.top()); !ok {
+				return cmd
+			}
+			s.pop()
+		}
+		return nil
+	}}}
+}
+
+// ReloadOthers makes all other screens on the stack read again: what they show
+// was changed.
+func ReloadOthers() Cmd {
+	return Cmd{{request: func(s *Shell, from *page) tea.Cmd {
+		var cmds []tea.Cmd
+		for _, p := range s.pages {
+			if r, ok := p.screen.(Reloader); ok && p != from {
+				p.stopReading()
+				cmds = append(cmds, s.do(p, r.Reload()))
+			}
+		}
+		return tea.Batch(cmds...)
 	}}}
 }
 

@@ -77,7 +77,7 @@ func (s *Shell) commonKeys() []Key {
 		"r":       s.reload,
 		"-":       s.last,
 		"q":       s.quit,
-		"ctrl+c":  s.leave,
+		"ctrl+c":  s.interrupt,
 		"ctrl+z":  s.suspend,
 		cancelKey: s.cancelJob,
 		":":       s.openPalette,

@@ -82,7 +82,9 @@
 //
 // Say puts a sentence above the footer, and :messages shows earlier ones. The
 // oldest running Job (Options.Jobs) has a line of its own with its numbers;
-// ctrl-x cancels it. With Options.Arming the console starts read-only, and
+// ctrl-x cancels it, where it can be. A job may keep the console from being left
+// or suspended, and take ctrl-c, while it runs; a Pulser hears when it has moved
+// on. With Options.Arming the console starts read-only, and
 // :operate arms it; the header counts the minutes.
 //
 // # What a screen may add

@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/charmbracelet/x/ansi"
@@ -24,11 +25,45 @@ type Job struct {
 	// Holds says why the console can't be suspended while this job runs, as in "an
 	// apply is running"; "" where it can.
 	Holds string
+	// Hint stands at the end of the line, as in ":apply opens it"; may be empty.
+	Hint string
+	// Ended marks a job that is over and whose outcome nobody has looked at: its
+	// line stays, without numbers, and nothing waits for it.
+	Ended bool
+	// Interrupt, if not nil, is what ctrl-c does while the job runs instead of
+	// leaving the console. It returns at once, with the sentence that says what
+	// follows.
+	Interrupt func() string
+	// Leaving, if not nil, is asked when the operator wants to leave the console
+	// while the job runs, and says what is done instead, as to open a question.
+	Leaving func() Cmd
 }
 
 // Pulse tells the shell that a running job may have moved on. Run sends some a
 // second, and none while no job runs.
 type Pulse struct{}
+
+// Pulser is a screen that shows a running job. Pulse is called, also while the
+// screen is covered, when the job may have moved on.
+type Pulser interface {
+	Pulse() Cmd
+}
+
+// pulse tells every screen that wants to know.
+func (s *Shell) pulse() tea.Cmd {
+	var cmds []tea.Cmd
+	for _, p := range slices.Clone(s.pages) {
+		if screen, ok := p.screen.(Pulser); ok {
+			cmds = append(cmds, s.do(p, screen.Pulse()))
+		}
+	}
+	return tea.Batch(cmds...)
+}
+
+// moving reports whether some job runs.
+func (s *Shell) moving() bool {
+	return slices.ContainsFunc(s.jobs, func(j Job) bool { return !j.Ended })
+}
 
 // jobLines is the height of the strip: one line, however many jobs run.
 func (s *Shell) jobLines() int {
@@ -41,6 +76,10 @@ func (s *Shell) jobLines() int {
 // jobLine shows the oldest job; its name gives way before its numbers.
 func (s *Shell) jobLine(w int) string {
 	th, j := s.opts.Theme, s.jobs[0]
+	if j.Ended {
+		hint := ansi.Truncate(j.Hint, max(w/2, 8), th.Signs.More)
+		return spread(" "+th.Paint(theme.Title, ansi.Truncate(j.Name, max(w-ansi.StringWidth(hint)-3, 8), th.Signs.More)), th.Paint(theme.Muted, hint), w)
+	}
 	numbers := Number(j.Done)
 	if j.Total > 0 {
 		numbers += " of " + Number(j.Total)
@@ -60,6 +99,8 @@ func (s *Shell) jobLine(w int) string {
 	cancel := ""
 	if j.Cancel != nil {
 		cancel = th.Paint(theme.KeyName, label(cancelKey, th)) + " cancel"
+	} else if j.Hint != "" {
+		cancel = th.Paint(theme.Muted, j.Hint)
 	}
 	free := w - ansi.StringWidth(numbers) - ansi.StringWidth(cancel) - 5
 	name := ansi.Truncate(j.Name, max(free, 8), th.Signs.More)
@@ -75,7 +116,7 @@ const cancelKey = "ctrl+x"
 
 // cancelJob cancels the job that is shown.
 func (s *Shell) cancelJob() tea.Cmd {
-	if len(s.jobs) == 0 {
+	if !s.moving() {
 		s.say(theme.Plain, "no job is running")
 		return nil
 	}
@@ -98,4 +139,25 @@ func (s *Shell) suspend() tea.Cmd {
 		}
 	}
 	return tea.Suspend
+}
+
+// interrupt is ctrl-c: a job that runs may take it, and the console stays.
+func (s *Shell) interrupt() tea.Cmd {
+	for _, j := range s.jobs {
+		if j.Interrupt != nil && !j.Ended {
+			s.say(theme.Warning, j.Interrupt())
+			return nil
+		}
+	}
+	return s.leave()
+}
+
+// staying is what is done instead of leaving the console because a job runs.
+func (s *Shell) staying() (tea.Cmd, bool) {
+	for _, j := range s.jobs {
+		if j.Leaving != nil && !j.Ended {
+			return s.do(s.top(), j.Leaving()), true
+		}
+	}
+	return nil, false
 }

@@ -28,6 +28,9 @@ type Options struct {
 	// Jobs are asked for whenever something happened, like Header; the oldest
 	// first. Only those that run.
 	Jobs func() []Job
+	// Moved, if not nil, has a value when a job has moved on: it is shown at once,
+	// at most ten times a second, and not only at the next Pulse.
+	Moved <-chan struct{}
 	// Commands are in the palette on every screen.
 	Commands []Command
 	// Arming, if not nil, makes the console start read-only and adds the palette
@@ -99,7 +102,8 @@ func Run(ctx context.Context, opts Options, root Screen) error {
 	var beside sync.WaitGroup
 	beside.Go(func() { tick(ended, func() { program.Send(Tick{}) }) })
 	beside.Go(func() { painter.run(ended) })
-	beside.Go(func() { pulse(ended, shell.running, func() { program.Send(Pulse{}) }) })
+	beside.Go(func() { pulse(ended, shell.running, pulseEvery, func() { program.Send(Pulse{}) }) })
+	beside.Go(func() { pulse(ended, opts.Moved, reportEvery, func() { program.Send(Pulse{}) }) })
 	// Bubbletea's own handling of a context abandons its reader of the keyboard,
 	// which then swallows the next key; quitting waits for it.
 	beside.Go(func() {
@@ -166,16 +170,16 @@ func tick(ended <-chan struct{}, send func()) {
 // pulseEvery is how often the line of a running job changes.
 const pulseEvery = 500 * time.Millisecond
 
-// pulse calls send as long as jobs run. It sleeps while none does, until running
-// has a value.
-func pulse(ended <-chan struct{}, running <-chan struct{}, send func()) {
+// pulse calls send a while after each value of why, and sleeps between them; for
+// ever where why is nil.
+func pulse(ended, why <-chan struct{}, after time.Duration, send func()) {
 	for {
 		select {
 		case <-ended:
 			return
-		case <-running:
+		case <-why:
 		}
-		timer := time.NewTimer(pulseEvery)
+		timer := time.NewTimer(after)
 		select {
 		case <-ended:
 			timer.Stop()

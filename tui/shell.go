@@ -110,6 +110,7 @@ func (s *Shell) Update(msg tea.Msg) (model tea.Model, cmd tea.Cmd) {
 	case copied:
 		s.copyEnded(msg)
 	case Pulse:
+		cmd = s.pulse()
 	default:
 		return s, nil
 	}
@@ -251,15 +252,21 @@ func (s *Shell) help() tea.Cmd {
 
 func (s *Shell) quit() tea.Cmd {
 	if len(s.pages) > 1 {
+		if cmd, ok := s.mayLeave(s.top()); !ok {
+			return cmd
+		}
 		s.say(theme.Plain, "q quits on the first screen only: esc goes back, ctrl-c leaves from here")
 		return nil
 	}
 	return s.leave()
 }
 
-// leave ends the console if every screen agrees, from the top down. One that
-// doesn't is shown.
+// leave ends the console if no job keeps it and every screen agrees, from the
+// top down. One that doesn't is shown.
 func (s *Shell) leave() tea.Cmd {
+	if cmd, stays := s.staying(); stays {
+		return cmd
+	}
 	for i := len(s.pages) - 1; i >= 0; i-- {
 		l, asks := s.pages[i].screen.(Leaver)
 		if !asks {
@@ -303,7 +310,7 @@ func (s *Shell) refresh() {
 	s.clock = s.opts.now()
 	s.age = s.clock
 	s.jobs = s.opts.jobs()
-	if len(s.jobs) > 0 {
+	if s.moving() {
 		select {
 		case s.running <- struct{}{}:
 		default:

@@ -38,8 +38,8 @@ const MaxReason = 200
 // Consent is a yes. Only Confirm makes one: the zero Consent was given by
 // nobody.
 type Consent struct {
-	subject, action, reason string
-	given                   bool
+	subject, action, reason, phrase string
+	given                           bool
 }
 
 // Given reports whether somebody said yes.
@@ -53,6 +53,9 @@ func (c Consent) Action() string { return c.action }
 
 // Reason is why, without spaces around it; empty where it was not asked for.
 func (c Consent) Reason() string { return c.reason }
+
+// Phrase is what was typed; empty where no phrase was asked for.
+func (c Consent) Phrase() string { return c.phrase }
 
 // Open asks; yes gets the consent.
 func (c Confirm) Open(yes func(Consent) tui.Cmd) tui.Cmd {
@@ -158,7 +161,7 @@ func (m *confirm) confirm(p tui.Press) (tui.Cmd, bool) {
 	}
 	return m.yes(Consent{
 		subject: m.ask.Subject, action: m.ask.Action,
-		reason: strings.TrimSpace(m.reason.Value()), given: true,
+		reason: strings.TrimSpace(m.reason.Value()), phrase: m.phrase.Value(), given: true,
 	}), true
 }
 

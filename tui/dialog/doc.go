@@ -1,9 +1,10 @@
 // Package dialog has the questions that stand over a screen: Confirm, the only
-// place where yes is said to a change; Ask, a choice; Text, a line of input.
+// place where yes is said to a change; Checklist, things that are accepted one by
+// one before that; Ask, a choice; Text, a line of input.
 //
 // Each gives its answer to the function that Open got, as a value of its own
 // type, once, after it is closed. Nothing is called when it is cancelled, but
-// Confirm's and Ask's Declined.
+// Confirm's, Checklist's and Ask's Declined.
 //
 // # What keeps a yes from being said by accident
 //

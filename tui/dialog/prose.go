@@ -98,6 +98,29 @@ func (p *prose) unseen() int {
 	return n
 }
 
+// bring scrolls to a paragraph, as far as it is not in the window already.
+func (p *prose) bring(paragraph int, at time.Duration) {
+	first, last := -1, -1
+	for i, r := range p.rows {
+		if r.paragraph == paragraph {
+			if first < 0 {
+				first = i
+			}
+			last = i
+		}
+	}
+	before := p.top
+	if last >= p.top+p.height {
+		p.scroll(last - p.top - p.height + 1)
+	}
+	if first < p.top {
+		p.scroll(first - p.top)
+	}
+	if p.top != before {
+		p.shown(at)
+	}
+}
+
 // below is how many rows are below the window.
 func (p *prose) below() int { return max(len(p.rows)-p.top-p.height, 0) }
 
