@@ -1,6 +1,7 @@
 package cases
 
 import (
+	"bytes"
 	"crypto/md5"
 	"encoding/json"
 	"fmt"
@@ -16,6 +17,10 @@ type RecordKeyCase struct {
 	Accepted       bool                       `json:"accepted"`
 	Reason         string                     `json:"reason"`
 	Named          map[string]json.RawMessage `json:"named"`
+
+	// By the number of partitions; nil where that writer has none for such a key.
+	Partition         map[string]int32 `json:"partition"`         // of generation 3
+	PartitionReleased map[string]int32 `json:"partitionReleased"` // of generation 1
 }
 
 // KeyBytes is the key as it is written; nil is a null key.
@@ -26,9 +31,18 @@ func (c RecordKeyCase) KeyBytes() []byte { return pick(c.Key, nil) }
 // one: that writer refuses them.
 type TypedKeyCase struct {
 	Name               string           `json:"name"`
+	Type               string           `json:"type"`
+	Value              any              `json:"value"` // a string, a boolean or a json.Number; nil with ValueRepeat
+	ValueRepeat        Repeated         `json:"valueRepeat"`
+	Serialized         *string          `json:"serialized"` // in hexadecimal; nil where it is long
+	SerializedLength   int              `json:"serializedLength"`
 	Digest             string           `json:"digest"`
+	JavaHash           *int32           `json:"javaHash"` // nil: it has none that is stable, nor what follows from one
 	KeyText            string           `json:"keyText"`
-	KeyGroup           map[string]int32 `json:"keyGroup"` // by max parallelism
+	KeyGroup           map[string]int32 `json:"keyGroup"`          // by max parallelism
+	Subtask            map[string]int   `json:"subtask"`           // by "max/parallelism"
+	Partition          map[string]int32 `json:"partition"`         // of generation 3, by the number of partitions
+	PartitionReleased  map[string]int32 `json:"partitionReleased"` // of generation 1; nil: that writer refuses the key
 	Seq                int64            `json:"seq"`
 	EventBytes         string           `json:"eventBytes"` // what the event's UUID is made of
 	EventUUID          string           `json:"eventUuid"`
@@ -38,6 +52,28 @@ type TypedKeyCase struct {
 	RecordKey          string           `json:"recordKey"`          // generation 3
 	RecordKeyG2        string           `json:"recordKeyG2"`
 	RecordKeyReleased  string           `json:"recordKeyReleased"` // generation 1
+}
+
+// Repeated is a text many times over.
+type Repeated struct {
+	Text  string `json:"text"`
+	Times int    `json:"times"`
+}
+
+// ValueText is the value as an operator would type it.
+func (c TypedKeyCase) ValueText() string {
+	if c.Value == nil {
+		return strings.Repeat(c.ValueRepeat.Text, c.ValueRepeat.Times)
+	}
+	return fmt.Sprint(c.Value)
+}
+
+// UnmarshalJSON keeps the digits of numbers.
+func (c *TypedKeyCase) UnmarshalJSON(data []byte) error {
+	type plain TypedKeyCase
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	return d.Decode((*plain)(c))
 }
 
 // ValueCase is the value of a record and what the job's own decoder makes of it:
@@ -52,13 +88,10 @@ type ValueCase struct {
 // UnmarshalJSON reads the three forms in which a value is kept.
 func (c *ValueCase) UnmarshalJSON(data []byte) error {
 	var raw struct {
-		Value   *string `json:"value"`
-		Base64  []byte  `json:"valueB64"`
-		Verdict string  `json:"verdict"`
-		Parts   []struct {
-			Text  string `json:"text"`
-			Times int    `json:"times"`
-		} `json:"parts"`
+		Value   *string    `json:"value"`
+		Base64  []byte     `json:"valueB64"`
+		Verdict string     `json:"verdict"`
+		Parts   []Repeated `json:"parts"`
 	}
 	if err := json.Unmarshal(data, &raw); err != nil {
 		return err
