@@ -2,6 +2,8 @@ package tuitest
 
 import (
 	"context"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -215,7 +217,35 @@ func (d *Driver) Step() {
 	}
 	next := d.pending[0]
 	d.pending = d.pending[1:]
-	switch msg := d.wait(next).(type) {
+	d.deliver(d.wait(next))
+}
+
+// Next waits for whichever command answers first and delivers its answer: for
+// tests of what is shown while a read runs that reports on its way.
+func (d *Driver) Next() {
+	d.t.Helper()
+	if len(d.pending) == 0 {
+		d.t.Fatal("nothing is running")
+	}
+	timer := time.NewTimer(settleLimit)
+	defer timer.Stop()
+	cases := []reflect.SelectCase{{Dir: reflect.SelectRecv, Chan: reflect.ValueOf(timer.C)}}
+	for _, p := range d.pending {
+		cases = append(cases, reflect.SelectCase{Dir: reflect.SelectRecv, Chan: reflect.ValueOf(p)})
+	}
+	chosen, answer, _ := reflect.Select(cases)
+	if chosen == 0 {
+		d.t.Fatalf("no command ended within %s", settleLimit)
+	}
+	d.pending = slices.Delete(d.pending, chosen-1, chosen)
+	msg, _ := answer.Interface().(tea.Msg) // nil where a command brings nothing
+	d.deliver(msg)
+}
+
+// deliver gives the console the answer of a command.
+func (d *Driver) deliver(answer tea.Msg) {
+	d.t.Helper()
+	switch msg := answer.(type) {
 	case nil:
 	case tea.BatchMsg:
 		for _, cmd := range msg {

@@ -1,0 +1,290 @@
+package scan_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/recoverctl/recoverctl/inspect"
+	"github.com/recoverctl/recoverctl/internal/fault"
+	"github.com/recoverctl/recoverctl/tui"
+	"github.com/recoverctl/recoverctl/tui/tuitest"
+	"github.com/recoverctl/recoverctl/views/scan"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var job = inspect.Job{Profile: "orders", Name: "order-agent", Topic: "action-state"}
+
+// reading is a Source whose reads a test leads step by step.
+type reading struct {
+	begun  chan struct{}
+	update chan inspect.CallUpdate
+	end    chan ending
+}
+
+type ending struct {
+	result scan.Result
+	err    error
+}
+
+func newReading() *reading {
+	return &reading{begun: make(chan struct{}, 9), update: make(chan inspect.CallUpdate), end: make(chan ending)}
+}
+
+func (r *reading) Calls(ctx context.Context, _ inspect.Job, points []inspect.PointMarker, watch func(inspect.CallUpdate)) (scan.Result, error) {
+	r.begun <- struct{}{}
+	var found scan.Result
+	for {
+		select {
+		case u := <-r.update:
+			found.Calls.Actions = append(found.Calls.Actions, u.Changed...)
+			found.Calls.Scanned.Records = u.Progress.Records
+			watch(u)
+		case e := <-r.end:
+			if e.err != nil && e.result.Calls.Scanned.Records == 0 {
+				return found, e.err
+			}
+			return e.result, e.err
+		case <-ctx.Done():
+			return found, ctx.Err()
+		}
+	}
+}
+
+func pending(first int64) inspect.ActionCalls {
+	return inspect.ActionCalls{First: first, Offset: first, Calls: []inspect.Call{{State: inspect.CallPending}}}
+}
+
+// until waits for a state, as Follow brings them.
+func until(t *testing.T, s *scan.Scan, want string, is func(scan.State) bool) scan.State {
+	t.Helper()
+	deadline := time.Now().Add(5 * time.Second)
+	for {
+		state := s.State()
+		if is(state) {
+			return state
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("the scan never came to %s: %+v", want, state)
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+func over(s scan.State) bool { return !s.Running }
+
+// Two screens that ask for a scan share one; what it has found so far is there
+// for both, and its end.
+func TestOneScanIsShared(t *testing.T) {
+	source := newReading()
+	scans := scan.New(t.Context(), source, time.Now)
+	defer scans.Close()
+	if scans.Of(job, "") != nil || len(scans.Jobs()) != 0 {
+		t.Error("there is a scan before one was asked for")
+	}
+	first := scans.Start(job, "topic-1", nil)
+	if second := scans.Start(job, "topic-1", nil); second != first || scans.Of(job, "topic-1") != first {
+		t.Error("a second scan was begun")
+	}
+	<-source.begun
+	source.update <- inspect.CallUpdate{Progress: inspect.CallProgress{Pass: 1, Records: 10, Span: 12, Total: 40}, Changed: []inspect.ActionCalls{pending(3), pending(1)}}
+	state := until(t, first, "two rows", func(s scan.State) bool { return s.Open.Len() == 2 })
+	if !state.Running || state.Known() || state.Open.At(0).ID() != "0/1/0" {
+		t.Errorf("it stands so: %+v", state)
+	}
+	if jobs := scans.Jobs(); len(jobs) != 1 || jobs[0].Name != "scan action-state" || jobs[0].Done != 12 || jobs[0].Total != 40 || jobs[0].Unit != "offsets" {
+		t.Errorf("the line of jobs holds %+v", jobs)
+	}
+	if scans.Of(inspect.Job{Profile: "orders", Name: "other", Topic: "action-state"}, "") != nil {
+		t.Error("another job has it too")
+	}
+	result := scan.Result{TopicID: "topic-1", Calls: inspect.DurableCalls{Scanned: inspect.ScanExtent{Records: 40}, Actions: []inspect.ActionCalls{pending(1)}}}
+	source.end <- ending{result: result}
+	state = until(t, first, "its end", over)
+	if !state.Known() || state.Partial() || len(state.Calls.Actions) != 1 || state.Ended.IsZero() {
+		t.Errorf("it ended so: %+v", state)
+	}
+	if len(scans.Jobs()) != 0 {
+		t.Error("a scan that has ended is still a running job")
+	}
+	if scans.Of(job, "topic-2") != nil {
+		t.Error("a scan of another topic of this name is given out")
+	}
+	if again := scans.Start(job, "topic-1", nil); again == first {
+		t.Error("a scan that has ended is given for a new one")
+	}
+}
+
+// What was found until a scan was cancelled, or failed, is kept and is a part.
+func TestWhatWasFoundIsKept(t *testing.T) {
+	gone := fault.New(fault.Unreachable, "read records", "partition 3 has no leader")
+	tests := map[string]struct {
+		cancel, found, cancelled, partial bool
+		err                               error
+		told                              string
+	}{
+		"cancelled":                      {cancel: true, found: true, cancelled: true, partial: true},
+		"cancelled before anything":      {cancel: true, cancelled: true},
+		"failed half-way":                {err: gone, found: true, partial: true, told: "partition 3 has no leader"},
+		"failed at once":                 {err: gone, told: "partition 3 has no leader"},
+		"cancelled, and a fault besides": {cancel: true, found: true, cancelled: true, partial: true},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			source := newReading()
+			scans := scan.New(t.Context(), source, time.Now)
+			defer scans.Close()
+			s := scans.Start(job, "", nil)
+			<-source.begun
+			if tt.found {
+				source.update <- inspect.CallUpdate{Progress: inspect.CallProgress{Records: 7}, Changed: []inspect.ActionCalls{pending(3)}}
+			}
+			if tt.cancel {
+				s.Cancel()
+			} else {
+				source.end <- ending{err: tt.err}
+			}
+			state := until(t, s, "its end", over)
+			if state.Cancelled != tt.cancelled || state.Known() != tt.found || state.Partial() != tt.partial {
+				t.Errorf("cancelled %v, known %v, partial %v", state.Cancelled, state.Known(), state.Partial())
+			}
+			if tt.found && len(state.Calls.Actions) != 1 {
+				t.Errorf("%d actions were kept", len(state.Calls.Actions))
+			}
+			if tt.told == "" && state.Err != nil || tt.told != "" && (state.Err == nil || !strings.Contains(state.Err.Error(), tt.told)) {
+				t.Errorf("it says %v", state.Err)
+			}
+		})
+	}
+}
+
+// broken is a source with a defect.
+type broken struct{}
+
+func (broken) Calls(context.Context, inspect.Job, []inspect.PointMarker, func(inspect.CallUpdate)) (scan.Result, error) {
+	panic("index out of range")
+}
+
+func TestADefectEndsTheScanAndNothingElse(t *testing.T) {
+	scans := scan.New(t.Context(), broken{}, time.Now)
+	defer scans.Close()
+	s := scans.Start(job, "", nil)
+	state := until(t, s, "its end", over)
+	if state.Known() || fault.KindOf(state.Err) != fault.Bug {
+		t.Errorf("it ended with %v", state.Err)
+	}
+}
+
+// The console ends while a scan runs: nothing is left behind.
+func TestCloseEndsWhatRuns(t *testing.T) {
+	source := newReading()
+	scans := scan.New(t.Context(), source, time.Now)
+	s := scans.Start(job, "", nil)
+	<-source.begun
+	scans.Close()
+	if state := s.State(); state.Running || state.Cancelled {
+		t.Errorf("after Close: %+v", state)
+	}
+}
+
+// watcher is a screen that follows a scan.
+type watcher struct {
+	scan  *scan.Scan
+	rows  []int
+	ended int
+}
+
+func (w *watcher) Init() tui.Cmd        { return w.scan.Follow("scan") }
+func (w *watcher) View(tui.Size) string { return "" }
+func (w *watcher) Crumb() string        { return "watcher" }
+func (w *watcher) Keys() []tui.Key      { return nil }
+func (w *watcher) Status() tui.Status   { return tui.Status{Timeless: true} }
+func (w *watcher) Update(msg tui.Msg) tui.Cmd {
+	switch msg := msg.(type) {
+	case tui.Progress[scan.State]:
+		w.rows = append(w.rows, msg.Value.Open.Len())
+	case tui.Loaded[scan.State]:
+		if errors.Is(msg.Err, context.Canceled) {
+			return nil
+		}
+		w.ended++
+	}
+	return nil
+}
+
+// A screen gets what there is when it comes, what follows, and the end once.
+func TestAScreenFollowsAScan(t *testing.T) {
+	source := newReading()
+	scans := scan.New(t.Context(), source, time.Now)
+	defer scans.Close()
+	s := scans.Start(job, "", nil)
+	<-source.begun
+	source.update <- inspect.CallUpdate{Changed: []inspect.ActionCalls{pending(3)}}
+	until(t, s, "a row", func(s scan.State) bool { return s.Open.Len() == 1 })
+	w := &watcher{scan: s}
+	d := tuitest.NewBusy(t, tuitest.Plain(), w, 80, 24)
+	for len(w.rows) == 0 {
+		d.Next()
+	}
+	source.update <- inspect.CallUpdate{Changed: []inspect.ActionCalls{pending(4)}}
+	for w.rows[len(w.rows)-1] != 2 {
+		d.Next()
+	}
+	source.end <- ending{result: scan.Result{}}
+	d.Settle()
+	if w.ended != 1 || w.rows[0] != 1 {
+		t.Errorf("rows %v, %d ends", w.rows, w.ended)
+	}
+}
+
+// An overview says what a scan of its own topic found, and never what one of
+// another topic, or of a part, did.
+func TestAnOverviewTakesWhatItsOwnTopicHolds(t *testing.T) {
+	o := inspect.JobOverview{
+		TopicID: "topic-1", Points: []inspect.PointSummary{{URI: "chk-44"}, {URI: "chk-43"}},
+		Findings: []inspect.Finding{{Severity: inspect.SeverityWarning, Rule: "known"}},
+	}
+	found := &inspect.DurableCalls{
+		Scanned:  inspect.ScanExtent{Records: 40},
+		Counts:   inspect.PendingCalls{Pending: 2},
+		Points:   []inspect.PointCalls{{Point: "chk-44", Calls: inspect.CallCounts{RunsAgain: 2, Reused: 1}}},
+		Findings: []inspect.Finding{{Severity: inspect.SeverityError, Rule: "found"}},
+	}
+	got := scan.State{TopicID: "topic-1", Calls: found}.Into(o)
+	if got.PendingCalls == nil || got.PendingCalls.Pending != 2 || got.Points[0].RunsAgain == nil || *got.Points[0].RunsAgain != 2 || got.Points[0].Validation.Calls.Reused != 1 {
+		t.Errorf("it holds %+v", got)
+	}
+	if got.Points[1].RunsAgain != nil {
+		t.Error("a point that the scan was not asked for has a number")
+	}
+	if len(got.Findings) != 2 || got.Findings[0].Rule != "found" || o.Points[0].RunsAgain != nil || len(o.Findings) != 1 {
+		t.Errorf("findings %+v; the given overview now holds %+v", got.Findings, o)
+	}
+	part := *found
+	part.Scanned.Partial = true
+	for name, state := range map[string]scan.State{
+		"another topic": {TopicID: "topic-2", Calls: found}, "a part": {TopicID: "topic-1", Calls: &part}, "nothing": {TopicID: "topic-1"},
+		"cancelled": {TopicID: "topic-1", Calls: found, Cancelled: true},
+	} {
+		if got := state.Into(o); got.PendingCalls != nil || got.Points[0].RunsAgain != nil {
+			t.Errorf("%s: it holds %+v", name, got)
+		}
+	}
+}
+
+func TestMarkersAreThoseOfPointsThatMayBeRestored(t *testing.T) {
+	unread := inspect.PointSummary{URI: "savepoint-9", Verdict: inspect.Unknown}
+	unread.Validation.Rules = []inspect.Rule{{Result: inspect.NotChecked, Message: "access denied to its bucket"}}
+	got := scan.Markers(inspect.JobOverview{Points: []inspect.PointSummary{
+		{URI: "chk-44", Verdict: inspect.Accepted, Offsets: inspect.Offsets{0: 5}},
+		{URI: "chk-12", Verdict: inspect.Rejected, Offsets: inspect.Offsets{0: 1}}, unread,
+	}})
+	if len(got) != 2 || got[0].Point != "chk-44" || got[0].Offsets[0] != 5 || got[0].Why != "" || got[1].Offsets != nil || got[1].Why != "access denied to its bucket" {
+		t.Errorf("markers %+v", got)
+	}
+}
