@@ -23,7 +23,8 @@ type Config struct {
 	// missing control topic; nil: no consent.
 	Replication *int
 
-	// Gather reads the evidence again, directly before COMMITTED: see Sources.
+	// Gather reads the evidence again, directly before COMMITTED, as
+	// package evidence does.
 	// What could not be read is in the evidence; its error is for the rest.
 	Gather func(ctx context.Context) (actions.Evidence, error)
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/recoverctl/recoverctl/actions"
+	"github.com/recoverctl/recoverctl/actions/evidence"
 	"github.com/recoverctl/recoverctl/actions/kafka"
 	"github.com/recoverctl/recoverctl/inspect"
 	"github.com/recoverctl/recoverctl/internal/access"
@@ -246,7 +247,8 @@ func (g *ground) apply(limit time.Duration) end {
 			return actions.Evidence{}, err
 		}
 		defer cluster.Close()
-		return kafka.Sources{Log: cluster, Clock: clock.System{}}.Gather(ctx, g.job(), g.plan, &replication)
+		e, _ := evidence.Sources{Log: cluster, Clock: clock.System{}, Job: g.job(), Replication: &replication}.Gather(ctx, g.plan.SourceRecoveryPoint)
+		return e, ctx.Err()
 	}
 	evidence, err := gather(g.Context())
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/recoverctl/recoverctl/actions"
+	"github.com/recoverctl/recoverctl/actions/evidence"
 	"github.com/recoverctl/recoverctl/actions/kafka"
 	"github.com/recoverctl/recoverctl/inspect"
 	"github.com/recoverctl/recoverctl/internal/access"
@@ -86,7 +87,8 @@ func (a apply) start(t *testing.T) (*actions.Run, func()) {
 			return actions.Evidence{}, err
 		}
 		defer cluster.Close()
-		return kafka.Sources{Log: cluster, Clock: clock.System{}}.Gather(ctx, a.job, a.plan, a.replication)
+		e, _ := evidence.Sources{Log: cluster, Clock: clock.System{}, Job: a.job, Replication: a.replication}.Gather(ctx, a.plan.SourceRecoveryPoint)
+		return e, ctx.Err()
 	}
 	evidence, err := gather(t.Context())
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/recoverctl/recoverctl/actions/evidence"
 	"github.com/recoverctl/recoverctl/config"
 	"github.com/recoverctl/recoverctl/inspect"
 	"github.com/recoverctl/recoverctl/inspect/flink"
@@ -100,8 +101,14 @@ func jobOf(profile string, j config.Job) inspect.Job {
 
 // connections are the systems behind an inspector.
 type connections struct {
-	log  *cluster
-	live *jobManagers
+	points inspect.PointStore
+	log    *cluster
+	live   *jobManagers
+}
+
+// evidence is where the evidence for the plans of a job is read.
+func (c connections) evidence(job inspect.Job, clock clock.Clock, replication *int) evidence.Sources {
+	return evidence.Sources{Points: c.points, Log: c.log, Live: c.live, Clock: clock, Job: job, Replication: replication}
 }
 
 func (c connections) close() {
@@ -116,7 +123,7 @@ func (a *app) inspector(p config.Profile, prompt secret.Prompter) (*inspect.Insp
 	if err != nil {
 		return nil, connections{}, err
 	}
-	to := connections{log: newCluster(p, prompt, a.clock), live: newJobManagers(a.loaded.Timeout, a.clock)}
+	to := connections{points: points, log: newCluster(p, prompt, a.clock), live: newJobManagers(a.loaded.Timeout, a.clock)}
 	if !to.log.configured() {
 		return inspect.New(points, nil, a.clock).WithLive(to.live), to, nil
 	}

@@ -121,7 +121,7 @@ func (a *app) apply(ctx context.Context, plan inspect.CleanupPlan, ask applyAsk)
 	if err != nil {
 		return err
 	}
-	in, systems, err := a.inspector(a.selection.Profile, prompt)
+	_, systems, err := a.inspector(a.selection.Profile, prompt)
 	if err != nil {
 		return err
 	}
@@ -137,9 +137,9 @@ func (a *app) apply(ctx context.Context, plan inspect.CleanupPlan, ask applyAsk)
 	if r.who, err = a.operator(job); err != nil {
 		return err
 	}
-	g := gatherer{in: in, log: systems.log, live: systems.live, clock: a.clock, job: job, replication: ask.replication}
+	sources := systems.evidence(job, a.clock, ask.replication)
 	var e actions.Evidence
-	if e, r.faults = g.evidence(ctx, plan.SourceRecoveryPoint); ctx.Err() != nil {
+	if e, r.faults = sources.Gather(ctx, plan.SourceRecoveryPoint); ctx.Err() != nil {
 		return ctx.Err()
 	}
 	r.report = actions.NewReport(plan, e)
@@ -168,7 +168,7 @@ func (a *app) apply(ctx context.Context, plan inspect.CleanupPlan, ask applyAsk)
 		err = r.run(ctx, state, approval, kafka.Config{
 			Connect: kafka.Dial(connConfig(a.selection.Profile.Kafka, prompt), a.clock), Job: job, Plan: plan, Approved: r.report,
 			Replication: ask.replication, Gather: func(ctx context.Context) (actions.Evidence, error) {
-				e, _ := g.evidence(ctx, plan.SourceRecoveryPoint)
+				e, _ := sources.Gather(ctx, plan.SourceRecoveryPoint)
 				return e, ctx.Err()
 			},
 		})

@@ -48,8 +48,8 @@ func (c consolePlans) Review(ctx context.Context, job inspect.Job, of inspect.Cl
 // the plan was made from just now; nil: it is read.
 func (c consolePlans) judge(ctx context.Context, job inspect.Job, of inspect.CleanupPlan, own *inspect.RecoveryPoint, shown *actions.Report) (plan.Made, error) {
 	consent := 1 // whether a missing control topic may be made is asked when the plan is applied
-	g := gatherer{in: c.in, log: c.systems.log, live: c.systems.live, clock: c.app.clock, job: job, replication: &consent}
-	e, faults := g.evidence(ctx, of.SourceRecoveryPoint)
+	sources := c.systems.evidence(job, c.app.clock, &consent)
+	e, faults := sources.Gather(ctx, of.SourceRecoveryPoint)
 	if ctx.Err() != nil {
 		return plan.Made{}, ctx.Err()
 	}

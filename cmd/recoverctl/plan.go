@@ -110,11 +110,11 @@ func (a *app) planCleanup(ctx context.Context, ask planCleanup) error {
 		return err
 	}
 	consent := 1 // whether a missing control topic may be made is asked when the plan is applied
-	g := gatherer{in: in, log: systems.log, live: systems.live, clock: a.clock, job: job, replication: &consent}
+	sources := systems.evidence(job, a.clock, &consent)
 	e := actions.Evidence{Job: job, At: a.clock.Now(), Offline: true, Own: own}
 	var faults []error
 	if !ask.offline {
-		e, faults = g.evidence(ctx, plan.SourceRecoveryPoint)
+		e, faults = sources.Gather(ctx, plan.SourceRecoveryPoint)
 		if own != nil {
 			e.Own, e.OwnErr = own, nil // what the plan was made from
 		}
@@ -309,15 +309,15 @@ func (a *app) planShow(ctx context.Context, file string, data []byte) error {
 		if err != nil {
 			return err
 		}
-		in, systems, err := a.inspector(a.selection.Profile, terminalPrompt{})
+		_, systems, err := a.inspector(a.selection.Profile, terminalPrompt{})
 		if err != nil {
 			return err
 		}
 		defer systems.close()
 		consent := 1 // asked when the plan is applied
-		g := gatherer{in: in, log: systems.log, live: systems.live, clock: a.clock, job: job, replication: &consent}
+		sources := systems.evidence(job, a.clock, &consent)
 		var e actions.Evidence
-		if e, faults = g.evidence(ctx, review.SourceRecoveryPoint); ctx.Err() != nil {
+		if e, faults = sources.Gather(ctx, review.SourceRecoveryPoint); ctx.Err() != nil {
 			return ctx.Err()
 		}
 		review, unreadErr = actions.ReviewPlan(data, &e), unread(e)

@@ -1,4 +1,4 @@
-package kafka_test
+package evidence_test
 
 import (
 	"context"
@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/recoverctl/recoverctl/actions/kafka"
+	"github.com/recoverctl/recoverctl/actions/evidence"
 	"github.com/recoverctl/recoverctl/inspect"
 	"github.com/recoverctl/recoverctl/internal/clock"
 	"github.com/recoverctl/recoverctl/internal/fault"
@@ -74,11 +74,11 @@ func TestEvidenceHoldsWhatCouldNotBeRead(t *testing.T) {
 		Flink:  inspect.JobRef{REST: "http://jobmanager:8081"},
 	}
 	now := time.Date(2026, 3, 1, 14, 3, 0, 0, time.UTC)
-	sources := kafka.Sources{Log: topics{controlErr: denied}, Points: store, Live: running{}, Clock: clock.NewFake(now)}
 	one := 1
-	e, err := sources.Gather(t.Context(), job, inspect.CleanupPlan{SourceRecoveryPoint: "file:/ck/chk-42"}, &one)
-	if err != nil {
-		t.Fatal(err)
+	sources := evidence.Sources{Log: topics{controlErr: denied}, Points: store, Live: running{}, Clock: clock.NewFake(now), Job: job, Replication: &one}
+	e, faults := sources.Gather(t.Context(), "file:/ck/chk-42")
+	if len(faults) != 2 || !errors.Is(faults[0], denied) || !strings.Contains(faults[1].Error(), "no answer") {
+		t.Errorf("faults: %v", faults)
 	}
 	if !e.Data.Exists || e.DataErr != nil || !errors.Is(e.ControlErr, denied) || e.Offline || e.Replication != &one || !e.At.Equal(now) {
 		t.Errorf("topics: %+v", e)
@@ -117,17 +117,14 @@ func TestThePlansOwnPoint(t *testing.T) {
 		"it is there":                             {"file:/ck/chk-42", nil, true, 0},
 		"it is damaged: its checks say so":        {"file:/ck/chk-42", damaged, true, 0},
 		"it may not be read":                      {"/ck/chk-42", denied, false, fault.Denied},
-		"it is not there":                         {"s3://ck/chk-9", nil, false, fault.NotFound},
+		"it is not there":                         {"s3://flink/ck/chk-9", nil, false, fault.NotFound},
 		"a plan from markers names no point":      {"markers of Tuesday", nil, false, 0},
 		"a plan from markers names a point so so": {"chk-42", nil, false, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			store := shelf{points: map[string]error{"file:/ck/chk-42": tt.err, "/ck/chk-42": tt.err}}
-			sources := kafka.Sources{Points: store, Live: running{err: denied}, Clock: clock.System{}}
-			e, err := sources.Gather(t.Context(), inspect.Job{Topic: "data"}, inspect.CleanupPlan{SourceRecoveryPoint: tt.source}, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			sources := evidence.Sources{Points: store, Live: running{err: denied}, Clock: clock.System{}, Job: inspect.Job{Topic: "data"}}
+			e, _ := sources.Gather(t.Context(), tt.source)
 			if (e.Own != nil) != tt.own || (e.OwnErr != nil) != (tt.kind != 0) || tt.kind != 0 && fault.KindOf(e.OwnErr) != tt.kind {
 				t.Errorf("own %+v, %v", e.Own, e.OwnErr)
 			}
@@ -138,11 +135,11 @@ func TestThePlansOwnPoint(t *testing.T) {
 	}
 }
 
-func TestGatheringThatWasStoppedSaysSo(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	_, err := kafka.Sources{Log: topics{}, Clock: clock.System{}}.Gather(ctx, inspect.Job{Topic: "data"}, inspect.CleanupPlan{}, nil)
-	if fault.KindOf(err) != fault.Cancelled || err == nil {
-		t.Errorf("%v", err)
+// Nothing is read where nothing is set up to be read, and the evidence says so.
+func TestNothingToReadFrom(t *testing.T) {
+	job := inspect.Job{Topic: "data", RecoveryPoints: []string{"file:/ck"}, Pinned: []string{"file:/ck/chk-1"}, Flink: inspect.JobRef{REST: "http://jobmanager:8081"}}
+	e, faults := evidence.Sources{Clock: clock.System{}, Job: job}.Gather(t.Context(), "file:/ck/chk-42")
+	if !e.Offline || e.Own != nil || e.OwnErr != nil || len(e.Points)+len(e.Searched)+len(faults) != 0 || e.Live != nil {
+		t.Errorf("%+v, %v", e, faults)
 	}
 }

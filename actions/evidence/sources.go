@@ -1,4 +1,4 @@
-package main
+package evidence
 
 import (
 	"context"
@@ -15,23 +15,24 @@ import (
 	"github.com/recoverctl/recoverctl/internal/safetext"
 )
 
-// gatherer reads what a plan is judged by. Each answer is of now.
-type gatherer struct {
-	in    *inspect.Inspector
-	log   inspect.LogStore
-	live  inspect.LiveStore
-	clock clock.Clock
-	job   inspect.Job
+// Sources is where the evidence for a job's plans is read.
+type Sources struct {
+	Points inspect.PointStore // nil: recovery points can't be read from here
+	Log    inspect.LogStore   // nil: no cluster is asked, on purpose
+	Live   inspect.LiveStore  // nil: no Flink is asked
+	Clock  clock.Clock
+	Job    inspect.Job
 
-	// replication is the consent to making a missing control topic; nil: none.
-	replication *int
+	// Replication is the consent to making a missing control topic; nil: none.
+	Replication *int
 }
 
-// evidence reads everything side by side. Source is the address that the plan
-// names. What could not be read is in the evidence, where it is judged, and in
-// the faults, which are for people.
-func (g gatherer) evidence(ctx context.Context, source string) (e actions.Evidence, faults []error) {
-	e = actions.Evidence{Job: g.job, At: g.clock.Now(), Replication: g.replication}
+// Gather reads everything side by side, as it is now. Source is the address that
+// the plan names. What could not be read stands in the evidence, where it is
+// judged, and in the faults, which are for people. After the end of ctx nothing
+// of it is to be used.
+func (s Sources) Gather(ctx context.Context, source string) (e actions.Evidence, faults []error) {
+	e = actions.Evidence{Job: s.Job, At: s.Clock.Now(), Replication: s.Replication, Offline: s.Log == nil}
 	var (
 		wg        sync.WaitGroup
 		partial   error
@@ -39,23 +40,22 @@ func (g gatherer) evidence(ctx context.Context, source string) (e actions.Eviden
 		liveErr   error
 		pinnedErr error
 	)
-	wg.Go(func() {
-		// Of a topic whose settings are known, the partitions say what is missing.
-		if e.Data, e.DataErr = g.in.Topic(ctx, g.job); e.DataErr != nil && e.Data.Exists && len(e.Data.Settings) > 0 {
-			partial, e.DataErr = e.DataErr, nil
-		}
-	})
-	if actions.CheckConfiguration(inspect.Job{Topic: g.job.Topic, ControlTopic: g.job.ControlTopic}, nil) == nil {
-		wg.Go(func() { e.Control, e.ControlErr = g.log.ControlTopic(ctx, *g.job.ControlTopic) })
+	if s.Log != nil {
+		wg.Go(func() { e.Data, partial, e.DataErr = s.data(ctx) })
 	}
-	wg.Go(func() { e.Own, e.OwnErr = g.own(ctx, source) })
-	wg.Go(func() {
-		places = g.search(ctx)
-		pinnedErr = g.addPinned(ctx, &places)
-	})
-	if g.job.Flink.REST != "" {
+	if s.Log != nil && actions.CheckConfiguration(inspect.Job{Topic: s.Job.Topic, ControlTopic: s.Job.ControlTopic}, nil) == nil {
+		wg.Go(func() { e.Control, e.ControlErr = s.Log.ControlTopic(ctx, *s.Job.ControlTopic) })
+	}
+	if s.Points != nil {
+		wg.Go(func() { e.Own, e.OwnErr = s.own(ctx, source) })
 		wg.Go(func() {
-			state, err := g.live.Live(ctx, g.job.Flink)
+			places = s.search(ctx)
+			pinnedErr = s.addPinned(ctx, &places)
+		})
+	}
+	if s.Live != nil && s.Job.Flink.REST != "" {
+		wg.Go(func() {
+			state, err := s.Live.Live(ctx, s.Job.Flink)
 			if liveErr = err; state.JobID != "" {
 				e.Live = &state
 			}
@@ -71,13 +71,27 @@ func (g gatherer) evidence(ctx context.Context, source string) (e actions.Eviden
 	return e, faults
 }
 
+// data reads the data topic. Of one whose settings are known, the partitions say
+// what is missing: that is partial, and not why the topic could not be read.
+func (s Sources) data(ctx context.Context) (data inspect.DataTopic, partial, err error) {
+	if s.Job.Topic == "" {
+		return data, nil, fault.New(fault.Config, "read topic", "no action-state topic is configured").
+			WithHint("give --topic NAME or set action-state.topic of the job in the profile")
+	}
+	data, err = s.Log.DataTopic(ctx, s.Job.Topic)
+	if err != nil && data.Exists && len(data.Settings) > 0 {
+		return data, err, nil
+	}
+	return data, nil, err
+}
+
 // own reads the plan's own point. A plan from a file of markers may name anything
 // as its source: words that are no address, an address of another machine, a
 // store that is not set up here. Such a plan has no readable point, which the
 // warning points-unknown says, and nil is returned for both. Only where the
 // folder around an address is there is the point known to be gone.
-func (g gatherer) own(ctx context.Context, source string) (*inspect.RecoveryPoint, error) {
-	point, err := g.in.Point(ctx, source)
+func (s Sources) own(ctx context.Context, source string) (*inspect.RecoveryPoint, error) {
+	point, err := s.Points.Point(ctx, source)
 	if err == nil {
 		return &point, nil
 	}
@@ -87,7 +101,7 @@ func (g gatherer) own(ctx context.Context, source string) (*inspect.RecoveryPoin
 			point.Err = err // damage that no check names must not pass for a sound point
 		}
 		return &point, nil
-	case kind == fault.NotFound && (!isAddress(source) || !g.canSee(ctx, source)),
+	case kind == fault.NotFound && (!isAddress(source) || !s.canSee(ctx, source)),
 		(kind == fault.Unsupported || kind == fault.Usage) && len(point.Checks) == 0: // a place, not a version, that can't be read from here
 		return nil, nil
 	default:
@@ -104,7 +118,7 @@ func isAddress(text string) bool {
 
 // canSee reports whether the folder around a point is there. The root of a disk
 // is never searched for that.
-func (g gatherer) canSee(ctx context.Context, uri string) bool {
+func (s Sources) canSee(ctx context.Context, uri string) bool {
 	const folders = 2 // below the root, at least
 	trimmed := strings.TrimSuffix(strings.TrimRight(uri, "/"), "/_metadata")
 	around := trimmed[:max(0, strings.LastIndexByte(trimmed, '/'))]
@@ -115,7 +129,7 @@ func (g gatherer) canSee(ctx context.Context, uri string) bool {
 	if strings.Count(path.Clean("/"+strings.TrimLeft(names, "/")), "/") < folders {
 		return false
 	}
-	_, err := g.in.List(ctx, around)
+	_, err := s.Points.Points(ctx, around)
 	return err == nil || fault.KindOf(err) != fault.NotFound
 }
 
@@ -127,30 +141,30 @@ type placesRead struct {
 }
 
 // search reads all places of the job side by side.
-func (g gatherer) search(ctx context.Context) placesRead {
+func (s Sources) search(ctx context.Context) placesRead {
 	type place struct {
 		points []inspect.RecoveryPoint
 		err    error
 		at     time.Time
 	}
-	found := make([]place, len(g.job.RecoveryPoints))
+	found := make([]place, len(s.Job.RecoveryPoints))
 	var wg sync.WaitGroup
-	for i, uri := range g.job.RecoveryPoints {
+	for i, uri := range s.Job.RecoveryPoints {
 		wg.Go(func() {
-			found[i].at = g.clock.Now()
-			found[i].points, found[i].err = g.in.List(ctx, uri)
+			found[i].at = s.Clock.Now()
+			found[i].points, found[i].err = s.Points.Points(ctx, uri)
 		})
 	}
 	wg.Wait()
 	var out placesRead
 	for i, p := range found {
-		s := actions.Searched{Place: g.job.RecoveryPoints[i], At: p.at, Found: len(p.points)}
+		searched := actions.Searched{Place: s.Job.RecoveryPoints[i], At: p.at, Found: len(p.points)}
 		if p.err != nil {
-			s.Problem = problemsOf(p.err)
+			searched.Problem = problemsOf(p.err)
 			out.errs = append(out.errs, p.err)
 		}
 		out.points = append(out.points, p.points...)
-		out.searched = append(out.searched, s)
+		out.searched = append(out.searched, searched)
 	}
 	inspect.NewestFirst(out.points)
 	return out
@@ -167,12 +181,12 @@ func problemsOf(err error) string {
 
 // addPinned reads the pinned points that lie in none of the places. One that is
 // absent is not added: the report says so of a pinned point that was not found.
-func (g gatherer) addPinned(ctx context.Context, places *placesRead) error {
-	for _, uri := range g.job.Pinned {
+func (s Sources) addPinned(ctx context.Context, places *placesRead) error {
+	for _, uri := range s.Job.Pinned {
 		if slices.ContainsFunc(places.points, func(p inspect.RecoveryPoint) bool { return inspect.SamePoint(p.URI, uri) }) {
 			continue
 		}
-		p, err := g.in.Point(ctx, uri)
+		p, err := s.Points.Point(ctx, uri)
 		switch {
 		case err == nil:
 		case fault.KindOf(err) == fault.NotFound:
