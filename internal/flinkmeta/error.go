@@ -24,6 +24,11 @@ const (
 	CheckStream   = "U6"  // an operator state stream version that is not read here
 	CheckHeader   = "U7"  // element data does not start where the header ends
 	CheckChecksum = "U13" // a compressed chunk that fails its checksum
+
+	CheckKeyedVersion = "K1" // a keyed state stream version that is not read here
+	CheckKeyGroup     = "K2" // heap: another key group's number is at an offset
+	CheckKeyGroupEnd  = "K3" // heap: bytes of a key group that belong to no state
+	CheckKeyedEntry   = "K4" // canonical: an entry that can't be of its key group
 )
 
 // Error says where and why bytes could not be read. All of its text is safe for

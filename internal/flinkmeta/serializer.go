@@ -20,6 +20,15 @@ const (
 	classKryoSnapshot   = runtimePackage + "kryo.KryoSerializerSnapshot"
 	classStringSnapshot = basePackage + "StringSerializer$StringSerializerSnapshot"
 	classLongSnapshot   = basePackage + "LongSerializer$LongSerializerSnapshot"
+	classIntSnapshot    = basePackage + "IntSerializer$IntSerializerSnapshot"
+	classListSnapshot   = basePackage + "ListSerializerSnapshot"
+	classMapSnapshot    = basePackage + "MapSerializerSnapshot"
+	classTupleSnapshot  = runtimePackage + "TupleSerializerSnapshot"
+	classTTLSnapshot    = ttlPackage + "TtlStateFactory$TtlSerializerSnapshot"
+	classTTLAware       = ttlPackage + "TtlAwareSerializerSnapshot"
+	classTimerSnapshot  = "org.apache.flink.streaming.api.operators.TimerSerializerSnapshot"
+	classVoidNamespace  = "org.apache.flink.runtime.state.VoidNamespaceSerializer$VoidNamespaceSerializerSnapshot"
+	classTimeWindow     = "org.apache.flink.streaming.api.windowing.windows.TimeWindow$Serializer$TimeWindowSerializerSnapshot"
 )
 
 // serializer reads a versioned snapshot: class, version and a body whose length
@@ -55,7 +64,7 @@ func (w *headerWalker) body(s *Serializer) {
 		for n := w.Count(2, "number of enum constants"); n > 0 && w.OK(); n-- {
 			w.UTF("enum constant")
 		}
-	case s.Class == ttlPackage+"TtlAwareSerializerSnapshot" && s.Version == 1:
+	case s.Class == classTTLAware && s.Version == 1:
 		w.Bool("TTL flag")
 		s.Nested = append(s.Nested, w.serializer())
 	case isSimple(s.Class) && s.Version == 3: // empty
@@ -88,13 +97,13 @@ func (w *headerWalker) composite(s *Serializer, own func(*headerWalker, int32)) 
 
 // compositeBodies are the composite snapshots with what their own part holds.
 var compositeBodies = map[string]func(w *headerWalker, version int32){
-	basePackage + "ListSerializerSnapshot":                             nothing,
-	basePackage + "MapSerializerSnapshot":                              nothing,
-	basePackage + "SetSerializerSnapshot":                              nothing,
-	ttlPackage + "TtlStateFactory$TtlSerializerSnapshot":               nothing,
-	"org.apache.flink.streaming.api.operators.TimerSerializerSnapshot": nothing,
-	runtimePackage + "TupleSerializerSnapshot":                         className,
-	basePackage + "GenericArraySerializerSnapshot":                     className,
+	classListSnapshot:                              nothing,
+	classMapSnapshot:                               nothing,
+	basePackage + "SetSerializerSnapshot":          nothing,
+	classTTLSnapshot:                               nothing,
+	classTimerSnapshot:                             nothing,
+	classTupleSnapshot:                             className,
+	basePackage + "GenericArraySerializerSnapshot": className,
 	runtimePackage + "RowSerializer$RowSerializerSnapshot": func(w *headerWalker, version int32) {
 		if version >= 4 {
 			w.Bool("row kind flag")
@@ -169,9 +178,8 @@ func isSimple(class string) bool {
 		return inner == simple[strings.LastIndexByte(simple, '.')+1:]+"Snapshot" && simpleBase[simple]
 	}
 	switch class {
-	case "org.apache.flink.runtime.state.VoidNamespaceSerializer$VoidNamespaceSerializerSnapshot",
+	case classVoidNamespace, classTimeWindow,
 		"org.apache.flink.runtime.state.JavaSerializer$JavaSerializerSnapshot",
-		"org.apache.flink.streaming.api.windowing.windows.TimeWindow$Serializer$TimeWindowSerializerSnapshot",
 		"org.apache.flink.streaming.api.windowing.windows.GlobalWindow$Serializer$GlobalWindowSerializerSnapshot":
 		return true
 	}
