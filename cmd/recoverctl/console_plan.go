@@ -11,6 +11,7 @@ import (
 	"github.com/recoverctl/recoverctl/config"
 	"github.com/recoverctl/recoverctl/inspect"
 	"github.com/recoverctl/recoverctl/internal/fault"
+	"github.com/recoverctl/recoverctl/internal/shellword"
 	"github.com/recoverctl/recoverctl/views/plan"
 )
 
@@ -90,7 +91,7 @@ func (c consolePlans) command(made plan.Made, e actions.Evidence) string {
 	commands := c.app.nextCommands(made.File, made.Report, e)
 	apply := commands[len(commands)-1]
 	if path := c.app.loaded.Path; !c.app.flags.Changed("config") && path != "" && path != config.DefaultPath(c.app.environ) {
-		apply += " --config " + quoteArg(path)
+		apply += " --config " + shellword.Quote(path)
 	}
 	if safe(apply) != apply {
 		return ""

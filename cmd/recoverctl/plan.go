@@ -15,6 +15,7 @@ import (
 	"github.com/recoverctl/recoverctl/actions"
 	"github.com/recoverctl/recoverctl/inspect"
 	"github.com/recoverctl/recoverctl/internal/fault"
+	"github.com/recoverctl/recoverctl/internal/shellword"
 )
 
 func newPlan(a *app) *cobra.Command {
@@ -234,14 +235,14 @@ func noControlTopic(e actions.Evidence, report actions.Report) bool {
 // nextCommands are the commands that follow, as they can be pasted.
 func (a *app) nextCommands(file string, report actions.Report, e actions.Evidence) []string {
 	suffix := a.sameFlags()
-	apply := "recoverctl apply " + quoteArg(file) + ` --reason "…"`
+	apply := "recoverctl apply " + shellword.Quote(file) + ` --reason "…"`
 	for _, w := range report.Warnings {
-		apply += " --accept " + quoteArg(safe(w.Name))
+		apply += " --accept " + shellword.Quote(safe(w.Name))
 	}
 	if noControlTopic(e, report) {
 		apply += " --create-control-topic 3"
 	}
-	return []string{"recoverctl plan show " + quoteArg(file) + suffix, apply + " --access operate" + suffix}
+	return []string{"recoverctl plan show " + shellword.Quote(file) + suffix, apply + " --access operate" + suffix}
 }
 
 // sameFlags are the flags of every command as they were given, but for how the
@@ -259,23 +260,14 @@ func (a *app) sameFlags() string {
 		for _, v := range values {
 			b.WriteString(" --" + f.Name)
 			if f.NoOptDefVal == "" {
-				b.WriteString(" " + quoteArg(v))
+				b.WriteString(" " + shellword.Quote(v))
 			}
 		}
 	})
 	return b.String()
 }
 
-// quoteArg writes a text as one word of a shell.
-func quoteArg(s string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./:,=@+", r)
-	}
-	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
+func quoteArg(s string) string { return shellword.Quote(s) }
 
 func newPlanShow(a *app) *cobra.Command {
 	return &cobra.Command{

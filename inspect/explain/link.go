@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/recoverctl/recoverctl/internal/safetext"
+	"github.com/recoverctl/recoverctl/internal/shellword"
 )
 
 // links knows what a text is about beside its messages: which recovery point was
@@ -49,10 +50,10 @@ func (l *links) match(h hit) Match {
 	if values["point"] == "" {
 		values["point"] = "URI"
 		if l.point != "" {
-			values["point"] = quoteArgument(shown(l.point))
+			values["point"] = shellword.Quote(shown(l.point))
 		}
 	} else {
-		values["point"] = quoteArgument(values["point"])
+		values["point"] = shellword.Quote(values["point"])
 	}
 	values["job"] = l.flags(values["topic"])
 	for _, next := range h.next {
@@ -81,18 +82,8 @@ func (l *links) flags(topic string) string {
 	case topic == "" && len(l.jobs) == 1:
 		return l.jobs[0].Flags
 	case topic != "":
-		return "--brokers HOST:PORT --topic " + quoteArgument(topic)
+		return "--brokers HOST:PORT --topic " + shellword.Quote(topic)
 	default:
 		return "--profile PROFILE --job JOB"
 	}
-}
-
-// quoteArgument makes a value safe to paste into a shell.
-func quoteArgument(value string) string {
-	if !strings.ContainsFunc(value, func(r rune) bool {
-		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:@%+=,", r))
-	}) {
-		return value
-	}
-	return "'" + strings.ReplaceAll(value, "'", `'\''`) + "'"
 }
