@@ -70,7 +70,11 @@ func (i *Inspector) Overview(ctx context.Context, job Job) (JobOverview, error) 
 	}
 	// What the job does now comes first: it is what an operator asks first.
 	o.Findings = inOrder(append(liveFindings(o, liveErr), findings(job, ev, boundary, o.Points, placesErr)...))
-	return o, errors.Join(ev.dataErr, ev.partial, ev.controlErr, placesErr, liveErr)
+	scan := i.count(ctx, job, ev, CallPoints(o.Points))
+	if scan != nil {
+		o = o.WithCalls(*scan)
+	}
+	return o, errors.Join(ev.dataErr, ev.partial, ev.controlErr, placesErr, liveErr, scan.fault())
 }
 
 // boundary judges the control history where the job has one that could be read;
@@ -119,10 +123,15 @@ func summarize(job Job, points []RecoveryPoint, ev reading) []PointSummary {
 	for _, p := range points {
 		out = append(out, summaryOf(job, p.URI, p, ev.judge(job, p)))
 	}
-	for n := range out {
-		out[n].Validation.Older, out[n].Validation.Newer = around(out, n-1, n+1)
-	}
+	settle(out)
 	return out
+}
+
+// settle finds the nearest accepted points of each one in a list.
+func settle(points []PointSummary) {
+	for n := range points {
+		points[n].Validation.Older, points[n].Validation.Newer = around(points, n-1, n+1)
+	}
 }
 
 // nearest finds the accepted neighbours of a point among the job's own points,
@@ -174,7 +183,7 @@ func nearbyOf(s PointSummary) *Nearby {
 	if s.Verdict != Accepted {
 		return nil
 	}
-	return &Nearby{URI: s.URI, Kind: s.Kind, Taken: s.Taken, Span: s.Span}
+	return &Nearby{URI: s.URI, Kind: s.Kind, Taken: s.Taken, Span: s.Span, RunsAgain: s.RunsAgain}
 }
 
 // Empty reports whether an overview holds nothing that was read: no part of it: not the

@@ -21,6 +21,7 @@ type Inspector struct {
 	live     LiveStore      // nil: no Flink is asked
 	window   *windowReading // nil: the records of replay windows are not read
 	prospect *Prospect      // nil: no plan is looked at
+	counting *callCounting  // nil: topics are not scanned for durable calls
 }
 
 // New returns an inspector. log may be nil where no brokers are configured: the
@@ -167,7 +168,10 @@ func (i *Inspector) Points(ctx context.Context, job Job, uri string) (RecoveryPo
 	if i.log == nil {
 		return list, placesErr // verdicts say that no cluster was asked
 	}
-	return list, errors.Join(ev.dataErr, ev.controlErr, placesErr)
+	scan := i.count(ctx, job, ev, CallPoints(list.Points))
+	scan.into(list.Points)
+	settle(list.Points)
+	return list, errors.Join(ev.dataErr, ev.controlErr, placesErr, scan.fault())
 }
 
 // list reads all places side by side and keeps the order of the places for
@@ -230,8 +234,12 @@ func (i *Inspector) Validate(ctx context.Context, job Job, uri string) (v Restor
 		point.URI = uri
 	}
 	v, windowErr := i.validate(ctx, ev.questionOf(job, point), maxParallelismOf(point))
-	faults = append(faults, nonNil(ev.dataErr, ev.partial, ev.controlErr, othersErr, windowErr)...)
-	v.Older, v.Newer = nearest(summarize(job, others, ev), others, point, pointErr == nil)
+	list := summarize(job, others, ev)
+	scan := i.count(ctx, job, ev, withPoint(CallPoints(list), v.Marker))
+	scan.into(list)
+	scan.judge(&v)
+	faults = append(faults, nonNil(ev.dataErr, ev.partial, ev.controlErr, othersErr, windowErr, scan.fault())...)
+	v.Older, v.Newer = nearest(list, others, point, pointErr == nil)
 	return v, faults, nil
 }
 
@@ -241,7 +249,9 @@ func (i *Inspector) ValidateMarkers(ctx context.Context, job Job, source string,
 	q := ev.question(job, source)
 	q.Markers, q.MarkersOnly = markers, true
 	v, windowErr := i.validate(ctx, q, 0)
-	return v, nonNil(ev.dataErr, ev.partial, ev.controlErr, windowErr)
+	scan := i.count(ctx, job, ev, []PointMarker{v.Marker})
+	scan.judge(&v)
+	return v, nonNil(ev.dataErr, ev.partial, ev.controlErr, windowErr, scan.fault())
 }
 
 func nonNil(errs ...error) []error {

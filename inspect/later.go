@@ -3,7 +3,8 @@ package inspect
 // Prospect foretells what a plan, once it is applied, leaves to the rules of a
 // restore.
 type Prospect struct {
-	PlanID string
+	PlanID  string
+	Targets Offsets // below which the plan deletes
 
 	// Leaves is a question as it will be asked then. The problem is why an apply
 	// would be refused as things are; nil where nothing that was read refuses it.
@@ -20,6 +21,8 @@ type Later struct {
 	Rules     []Rule   `json:"rules"`
 	Unchecked []string `json:"unchecked"`
 	Refused   *Problem `json:"refused"`
+
+	Calls *CallCounts `json:"calls"` // nil: not scanned, or the restore would be rejected
 }
 
 // After answers the question as it will be asked once a plan is applied. It is a

@@ -26,19 +26,20 @@ const (
 // PointSummary is a recovery point with its verdict now. Reason is the code of
 // the first reason, nil when there is none; RunsAgain is nil until scanned.
 type PointSummary struct {
-	URI          string    `json:"uri"`
-	Kind         PointKind `json:"kind"`
-	CheckpointID int64     `json:"checkpointId"`
-	Taken        Taken     `json:"taken"`
-	Verdict      Verdict   `json:"verdict"`
-	Reason       *string   `json:"reason"`
-	Message      string    `json:"message"` // the reason as a sentence; empty when accepted
-	Offsets      Offsets   `json:"offsets"` // merged marker
-	Span         int64     `json:"span"`    // offset span that a restore reads again; 0 when not accepted
-	Pinned       bool      `json:"pinned"`
-	Unchecked    []string  `json:"unchecked"`
-	RunsAgain    *int64    `json:"runsAgain"`
-	Severity     Severity  `json:"severity"` // worst offline check; "" when none
+	URI          string      `json:"uri"`
+	Kind         PointKind   `json:"kind"`
+	CheckpointID int64       `json:"checkpointId"`
+	Taken        Taken       `json:"taken"`
+	Verdict      Verdict     `json:"verdict"`
+	Reason       *string     `json:"reason"`
+	Message      string      `json:"message"` // the reason as a sentence; empty when accepted
+	Offsets      Offsets     `json:"offsets"` // merged marker
+	Span         int64       `json:"span"`    // offset span that a restore reads again; 0 when not accepted
+	Pinned       bool        `json:"pinned"`
+	Unchecked    []string    `json:"unchecked"`
+	RunsAgain    *int64      `json:"runsAgain"`
+	Calls        *CallCounts `json:"calls"`    // what a restore does to those at risk; nil until scanned
+	Severity     Severity    `json:"severity"` // worst offline check; "" when none
 
 	Validation RestoreValidation `json:"-"` // the whole answer behind the summary
 }
@@ -56,10 +57,12 @@ type PendingCalls struct {
 	Unmatched   int64 `json:"unmatched"`
 }
 
-// Scan is how far a scan of the data topic has come, in records.
+// Scan is how far a scan of the data topic has come, in offsets.
 type Scan struct {
-	Done  int64 `json:"done"`
-	Total int64 `json:"total"`
+	Done    int64 `json:"done"`
+	Total   int64 `json:"total"`
+	Records int64 `json:"records"`
+	Partial bool  `json:"partial"` // it has ended and not all was read: there are no numbers for the whole topic
 }
 
 // Connection says whether something was asked for what an answer holds of it.

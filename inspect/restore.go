@@ -33,7 +33,7 @@ func ValidateRestore(q RestoreQuestion) RestoreValidation {
 	r.rangeRule()
 	r.windowRule()
 
-	v := RestoreValidation{Point: q.Point, Window: r.window(), Replayed: r.replayed(), Assumed: r.assumed()}
+	v := RestoreValidation{Point: q.Point, Window: r.window(), Replayed: r.replayed(), Assumed: r.assumed(), Marker: r.marker()}
 	r.book.verdict(&v)
 	v.Runtime = r.runtimes(v)
 	v.Notes = r.notes(v)

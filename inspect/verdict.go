@@ -75,11 +75,13 @@ type Nearby struct {
 	Kind  PointKind `json:"kind"`
 	Taken Taken     `json:"taken"`
 	Span  int64     `json:"span"` // offset span that a restore from it reads again
+
+	RunsAgain *int64 `json:"runsAgain"` // calls; nil until scanned
 }
 
 // RestoreValidation answers whether a restore from one recovery point would be
 // accepted. Reasons[0] is the first failing check in the real code's order.
-// Calls is nil until the topic was scanned.
+// Calls is nil until the topic was scanned, and where the restore is rejected.
 type RestoreValidation struct {
 	Point     string      `json:"point"`
 	Verdict   Verdict     `json:"verdict"`
@@ -94,7 +96,9 @@ type RestoreValidation struct {
 	Older     *Nearby     `json:"older"`    // nearest accepted older point, nil when none is known
 	Newer     *Nearby     `json:"newer"`    // nearest accepted newer point, nil when none is known
 	Assumed   []string    `json:"assumed"`  // settings taken from the profile or flags, not read anywhere
-	Later     *Later      `json:"later"`    // once a plan is applied; nil when none was given
+
+	Marker PointMarker `json:"-"`     // what a scan for calls has to know of the point
+	Later  *Later      `json:"later"` // once a plan is applied; nil when none was given
 }
 
 // RestoreQuestion is all evidence that the rules of a restore look at. What
