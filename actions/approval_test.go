@@ -57,17 +57,19 @@ func TestWhatApprovesAPlan(t *testing.T) {
 		"the digits alone as the phrase in production": {access.Production, func(q actions.Question, a *actions.Answer) { a.Digits, a.Phrase = "", q.Plan.Subject().PlanID[:8] }, fault.Denied, "the phrase does not fit this plan"},
 		"the digits as the phrase in staging":          {access.Staging, func(q actions.Question, a *actions.Answer) { a.Digits, a.Phrase = "", q.Plan.Subject().PlanID[:8] }, 0, ""},
 		"a phrase with a blank behind it":              {access.Staging, func(q actions.Question, a *actions.Answer) { a.Digits, a.Phrase = "", q.Plan.Subject().PlanID[:8]+" " }, fault.Denied, "the phrase does not fit this plan"},
-		"a phrase and digits, which disagree":          {access.Staging, func(q actions.Question, a *actions.Answer) { a.Digits, a.Phrase = "00000000", q.Plan.Subject().PlanID[:8] }, fault.Denied, `"00000000" is not the id`},
-		"a warning that is left open":                  {access.Production, func(q actions.Question, a *actions.Answer) { a.Accept = nil }, fault.Denied, "1 warning is not accepted: points-lost"},
-		"another warning than the one raised":          {access.Production, func(q actions.Question, a *actions.Answer) { a.Accept = []string{actions.NotChecked} }, fault.Denied, "1 warning is not accepted: points-lost"},
-		"a name that no warning has":                   {access.Production, func(q actions.Question, a *actions.Answer) { a.Accept = append(a.Accept, "point-lost") }, fault.Usage, `"point-lost" is not the name of a warning`},
-		"a point without an address":                   {access.Production, func(q actions.Question, a *actions.Answer) { a.Accept = append(a.Accept, "point-unknown:") }, fault.Usage, `"point-unknown:" is not the name of a warning`},
-		"no reason":                                    {access.Production, func(q actions.Question, a *actions.Answer) { a.Reason = " \t" }, fault.Usage, "a reason is required"},
-		"a reason with a control character":            {access.Production, func(q actions.Question, a *actions.Answer) { a.Reason = "a\x1b[2J" }, fault.Usage, "the reason holds a control character"},
-		"a reason that is not text":                    {access.Production, func(q actions.Question, a *actions.Answer) { a.Reason = "a\xff" }, fault.Usage, "the reason is not UTF-8"},
-		"a reason that reads other than it is":         {access.Production, func(q actions.Question, a *actions.Answer) { a.Reason = "a\u202eb" }, fault.Usage, "the reason holds a character that does not show"},
-		"a reason that is too long":                    {access.Production, func(q actions.Question, a *actions.Answer) { a.Reason = strings.Repeat("é", 501) }, fault.Usage, "the reason has 501 characters, and 500 are kept"},
-		"the longest reason":                           {access.Production, func(q actions.Question, a *actions.Answer) { a.Reason = strings.Repeat("é", 500) }, 0, ""},
+		"a phrase and digits, which disagree": {access.Staging, func(q actions.Question, a *actions.Answer) {
+			a.Digits, a.Phrase = "00000000", q.Plan.Subject().PlanID[:8]
+		}, fault.Denied, `"00000000" is not the id`},
+		"a warning that is left open":          {access.Production, func(q actions.Question, a *actions.Answer) { a.Accept = nil }, fault.Denied, "1 warning is not accepted: points-lost"},
+		"another warning than the one raised":  {access.Production, func(q actions.Question, a *actions.Answer) { a.Accept = []string{actions.NotChecked} }, fault.Denied, "1 warning is not accepted: points-lost"},
+		"a name that no warning has":           {access.Production, func(q actions.Question, a *actions.Answer) { a.Accept = append(a.Accept, "point-lost") }, fault.Usage, `"point-lost" is not the name of a warning`},
+		"a point without an address":           {access.Production, func(q actions.Question, a *actions.Answer) { a.Accept = append(a.Accept, "point-unknown:") }, fault.Usage, `"point-unknown:" is not the name of a warning`},
+		"no reason":                            {access.Production, func(q actions.Question, a *actions.Answer) { a.Reason = " \t" }, fault.Usage, "a reason is required"},
+		"a reason with a control character":    {access.Production, func(q actions.Question, a *actions.Answer) { a.Reason = "a\x1b[2J" }, fault.Usage, "the reason holds a control character"},
+		"a reason that is not text":            {access.Production, func(q actions.Question, a *actions.Answer) { a.Reason = "a\xff" }, fault.Usage, "the reason is not UTF-8"},
+		"a reason that reads other than it is": {access.Production, func(q actions.Question, a *actions.Answer) { a.Reason = "a\u202eb" }, fault.Usage, "the reason holds a character that does not show"},
+		"a reason that is too long":            {access.Production, func(q actions.Question, a *actions.Answer) { a.Reason = strings.Repeat("é", 501) }, fault.Usage, "the reason has 501 characters, and 500 are kept"},
+		"the longest reason":                   {access.Production, func(q actions.Question, a *actions.Answer) { a.Reason = strings.Repeat("é", 500) }, 0, ""},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

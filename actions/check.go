@@ -40,19 +40,28 @@ func CheckConfiguration(job inspect.Job, replication *int) *inspect.Problem {
 // CheckIdentity asks whether the data topic is, physically, the one that the
 // plan was made for.
 func CheckIdentity(plan inspect.CleanupPlan, job inspect.Job, data inspect.DataTopic) *inspect.Problem {
+	if p := checkTopic(plan.Topic, plan.TopicID, job, data); p != nil {
+		return p
+	}
 	have, want := data.IDs(), plan.Offsets.Partitions()
 	slices.Sort(have)
-	switch {
-	case plan.Topic != job.Topic:
-		return refuse("plan-topic-mismatch", inspect.Named{"found": job.Topic}, "the plan is for topic %s, the job's is %s", quote(plan.Topic), quote(job.Topic))
-	case !data.Exists:
-		return refuse("broker-unknown-topic", nil, "topic %s does not exist", quote(plan.Topic))
-	case data.TopicID != plan.TopicID:
-		return refuse("plan-topic-id-mismatch", inspect.Named{"found": data.TopicID},
-			"topic %s has the id %s, the plan is for the one with the id %s", quote(plan.Topic), safetext.Of(data.TopicID), safetext.Of(plan.TopicID))
-	case !slices.Equal(have, want):
+	if !slices.Equal(have, want) {
 		return refuse("plan-partition-set-mismatch", inspect.Named{"topicPartitions": have, "planPartitions": want},
 			"topic %s has the partitions %s, the plan has %s", quote(plan.Topic), partitions(have), partitions(want))
+	}
+	return nil
+}
+
+// checkTopic asks whether the data topic is the one with that name and id.
+func checkTopic(name, id string, job inspect.Job, data inspect.DataTopic) *inspect.Problem {
+	switch {
+	case name != job.Topic:
+		return refuse("plan-topic-mismatch", inspect.Named{"found": job.Topic}, "the plan is for topic %s, the job's is %s", quote(name), quote(job.Topic))
+	case !data.Exists:
+		return refuse("broker-unknown-topic", nil, "topic %s does not exist", quote(name))
+	case data.TopicID != id:
+		return refuse("plan-topic-id-mismatch", inspect.Named{"found": data.TopicID},
+			"topic %s has the id %s, the plan is for the one with the id %s", quote(name), safetext.Of(data.TopicID), safetext.Of(id))
 	default:
 		return nil
 	}
@@ -99,15 +108,21 @@ func requiredSettings(data inspect.DataTopic) []requiredSetting {
 		case s.name != policySetting:
 			s.fits = value == s.want
 		default:
-			policies := strings.Split(value, ",")
-			for j := range policies {
-				policies[j] = strings.TrimFunc(policies[j], func(r rune) bool { return r <= ' ' })
-			}
-			slices.Sort(policies)
-			s.fits = strings.Join(slices.Compact(policies), ",") == s.want
+			s.fits = slices.Equal(policies(value), policies(s.want))
 		}
 	}
 	return out
+}
+
+// policies are those of a cleanup.policy, each once, in the order of the
+// alphabet. They may stand in any order, with spaces around them.
+func policies(value string) []string {
+	out := strings.Split(value, ",")
+	for i := range out {
+		out[i] = strings.TrimFunc(out[i], func(r rune) bool { return r <= ' ' })
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // History is what the control topic says about a plan.

@@ -42,11 +42,13 @@ const (
 // FactVerdict is one fact that a plan changes, as re-read. A nil text is that
 // there is nothing: no value, or none that could be read.
 type FactVerdict struct {
-	Name   string    `json:"name"`
-	Before *string   `json:"before"`
-	After  *string   `json:"after"`
-	Now    *string   `json:"now"`
-	State  FactState `json:"state"`
+	Name         string    `json:"name"`
+	Before       *string   `json:"before"`
+	BeforeSource string    `json:"beforeSource"` // where it came from, in the backend's word; may be empty
+	After        *string   `json:"after"`
+	Now          *string   `json:"now"`
+	NowSource    string    `json:"nowSource"`
+	State        FactState `json:"state"`
 }
 
 // subjectOf is what a plan is about; of no plan, nothing.

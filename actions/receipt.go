@@ -104,7 +104,7 @@ func (r Receipt) Text() string {
 		line("partition", "%d: log start %s, target %s", p.Partition, start, group(p.Target))
 	}
 	for _, f := range r.Facts {
-		line(f.Name, "%s, before %s, planned %s", factWords(f.Now, "not read"), factWords(f.Before, "nothing"), factWords(f.After, "nothing"))
+		line(f.Name, "now %s; the plan found %s and makes %s of it", factWords(f.Now, "not read"), factWords(f.Before, "nothing"), factWords(f.After, "nothing"))
 	}
 	if r.Report != "" {
 		line("report", "%s", r.Report)

@@ -22,6 +22,10 @@ const (
 	JobStateUnknown     = "job-state-unknown"
 	JobRestarting       = "job-restarting"
 	PinnedPointLost     = "pinned-point-lost"
+
+	// Of a plan that changes a topic's settings.
+	CompactionBegins = "compaction-begins"
+	RetentionLifted  = "retention-lifted"
 )
 
 // Warning is something that the planner can't decide: a person accepts it by
@@ -33,7 +37,7 @@ type Warning struct {
 
 // warningNames are all names but PointUnknown, which is followed by an address.
 func warningNames() []string {
-	return []string{NotChecked, PointsUnknown, PointsLost, PendingBeforeTarget, JobStateUnknown, JobRestarting, PinnedPointLost}
+	return []string{NotChecked, PointsUnknown, PointsLost, PendingBeforeTarget, JobStateUnknown, JobRestarting, PinnedPointLost, CompactionBegins, RetentionLifted}
 }
 
 // IsWarningName reports whether a warning can have that name.

@@ -70,7 +70,7 @@ func readControlRecord(r ControlRecord) (CleanupPlan, OperationStatus, *Problem)
 	}
 	doc, err := strictjson.ParseReplaced(r.Value)
 	if err != nil {
-		return none(jsonProblem(err, "the value"))
+		return none(JSONProblem(err, "the value"))
 	}
 	if doc.Kind() != strictjson.Object {
 		return none(problem("control-not-an-object", nil, "the value is %s, not a JSON object", doc.Kind()))

@@ -29,7 +29,7 @@ const readMarkers = "read a file of markers"
 func ReadMarkersFile(data []byte) (source string, markers []Marker, err error) {
 	doc, err := strictjson.Parse(data)
 	if err != nil {
-		p := jsonProblem(err, "the file")
+		p := JSONProblem(err, "the file")
 		return "", nil, fault.Wrap(fault.Corrupt, readMarkers, err, "%s", p.Code).
 			WithHint("expected %s", markersShape)
 	}

@@ -27,7 +27,7 @@ const planSchema = 1
 func ParsePlan(data []byte) (CleanupPlan, *Problem) {
 	doc, err := strictjson.Parse(data)
 	if err != nil {
-		return CleanupPlan{}, jsonProblem(err, "the plan file")
+		return CleanupPlan{}, JSONProblem(err, "the plan file")
 	}
 	return judgePlan(doc)
 }
@@ -212,8 +212,8 @@ func nullField(field string) *Problem {
 	return problem("plan-field-null", Named{"field": field}, "the plan's %s is null", field)
 }
 
-// jsonProblem turns an error of package strictjson into a problem.
-func jsonProblem(err error, what string) *Problem {
+// JSONProblem turns an error of package strictjson into a problem.
+func JSONProblem(err error, what string) *Problem {
 	var e *strictjson.Error
 	if !errors.As(err, &e) {
 		return problem(string(strictjson.Malformed), nil, "%s: %s", what, quote(err.Error()))
