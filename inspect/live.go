@@ -240,17 +240,21 @@ func isJobID(name string) bool {
 }
 
 // samePlace gives two spellings of one recovery point's address one form:
-// file:/x, file:///x and /x, with or without a slash or _metadata at the end.
+// file:/x, file:///x and /x, s3:, s3a: and s3p:, which Flink's file systems take
+// for the same object, with or without a slash or _metadata at the end.
 func samePlace(uri string) string {
 	scheme, rest, found := strings.Cut(uri, ":")
 	if !found || strings.Contains(scheme, "/") {
 		scheme, rest = "file", uri
 	}
 	rest = strings.TrimSuffix(strings.TrimRight(rest, "/"), "/_metadata")
-	if strings.EqualFold(scheme, "file") {
+	switch scheme = strings.ToLower(scheme); scheme {
+	case "file":
 		rest = path.Clean(strings.TrimPrefix(rest, "//"))
+	case "s3a", "s3p":
+		scheme = "s3"
 	}
-	return strings.ToLower(scheme) + ":" + strings.TrimRight(rest, "/")
+	return scheme + ":" + strings.TrimRight(rest, "/")
 }
 
 // isCheckpointPath reports whether a path ends in chk-N, as the folders of

@@ -15,6 +15,7 @@ import (
 	"github.com/recoverctl/recoverctl/internal/fault"
 	"github.com/recoverctl/recoverctl/internal/figures"
 	"github.com/recoverctl/recoverctl/internal/safetext"
+	"golang.org/x/sync/errgroup"
 )
 
 // Limits of a search. A real checkpoint root has a few folders a job.
@@ -22,6 +23,8 @@ const (
 	maxEntries = 100_000 // of one folder
 	maxFolders = 20_000  // of one search
 	maxDepth   = 4       // folders below the one that was asked for
+
+	parallelFolders = 16 // looked into at once
 )
 
 const (
@@ -43,6 +46,8 @@ type candidate struct {
 	complete bool
 	writing  string    // name of the unfinished metadata file
 	changed  time.Time // newest file of an incomplete one
+	inside   []Entry   // of one that is not complete
+	more     bool      // there are others inside
 }
 
 // candidate looks into a folder for metadata.
@@ -56,11 +61,11 @@ func (s *Store) candidate(ctx context.Context, system FileSystem, uri string, di
 	case !errors.Is(err, fs.ErrNotExist):
 		return c, accessFault(err, c.meta, uri)
 	}
-	entries, _, err := system.List(ctx, dir.name(), maxEntries)
+	c.inside, c.more, err = system.List(ctx, dir.name(), maxEntries)
 	if err != nil {
 		return c, accessFault(err, dir, uri)
 	}
-	for _, e := range entries {
+	for _, e := range c.inside {
 		if strings.HasPrefix(e.Name, inProgressPrefix) && !e.Dir {
 			c.writing = e.Name
 		}
@@ -135,53 +140,101 @@ type finder struct {
 	full    bool
 }
 
+// looked is what was found out about a folder.
+type looked struct {
+	canonical string
+	candidate candidate
+	err       error
+}
+
+func (f *finder) look(ctx context.Context, uri string, dir location, entry Entry) looked {
+	canonical, err := f.system.Canonical(ctx, dir.name())
+	if err != nil {
+		return looked{err: err}
+	}
+	c, err := f.store.candidate(ctx, f.system, uri, dir, entry)
+	return looked{canonical, c, err}
+}
+
 func (f *finder) visit(ctx context.Context, uri string, dir location, entry Entry, depth int) {
+	if f.enter(ctx, uri, dir) {
+		f.settle(ctx, uri, dir, f.look(ctx, uri, dir, entry), depth)
+	}
+}
+
+// enter counts a folder, and reports whether the search goes on with it.
+func (f *finder) enter(ctx context.Context, uri string, dir location) bool {
 	if ctx.Err() != nil || f.full {
 		f.note(ctx.Err(), dir, uri)
-		return
+		return false
 	}
 	if f.folders++; f.folders > maxFolders {
 		f.full = true
 		f.errs = append(f.errs, fault.New(fault.Partial, "list recovery points",
 			"more than %s folders lie below the place that was asked for: the search stopped at %s", figures.Group(maxFolders), dir.show()).
 			WithHint("ask for one job's folder").WithRef(safetext.Of(uri).String()))
-		return
+		return false
 	}
-	canonical, err := f.system.Canonical(ctx, dir.name())
-	if err != nil {
-		f.refuse(err, dir, uri)
-		return
+	return true
+}
+
+// settle keeps a folder that is a snapshot, and goes on below one that is none.
+func (f *finder) settle(ctx context.Context, uri string, dir location, l looked, depth int) {
+	if l.canonical != "" {
+		if f.seen[l.canonical] {
+			return
+		}
+		f.seen[l.canonical] = true
 	}
-	if f.seen[canonical] {
-		return
-	}
-	f.seen[canonical] = true
-	c, err := f.store.candidate(ctx, f.system, uri, dir, entry)
-	switch {
-	case err != nil:
-		f.refuse(err, dir, uri)
+	switch c := l.candidate; {
+	case l.err != nil:
+		f.refuse(l.err, dir, uri)
 	case c.complete, c.isSnapshotFolder(), c.writing != "":
+		c.inside = nil // thousands of them may be kept
 		f.found = append(f.found, c)
 	case depth < maxDepth:
-		f.children(ctx, uri, dir, depth)
+		f.children(ctx, c, depth)
 	}
 }
 
-func (f *finder) children(ctx context.Context, uri string, dir location, depth int) {
-	entries, more, err := f.system.List(ctx, dir.name(), maxEntries)
-	if err != nil {
-		f.note(err, dir, uri)
-		return
-	}
-	if more {
+// children goes on with the folders in one that is no snapshot. Those that are
+// snapshots by their names are looked into side by side, the newest checkpoints
+// first: where there are too many, the oldest are left out.
+func (f *finder) children(ctx context.Context, c candidate, depth int) {
+	if c.more {
 		f.errs = append(f.errs, fault.New(fault.Partial, "list recovery points",
-			"%s has more than %s entries: only that many were looked at", dir.show(), figures.Group(maxEntries)).
-			WithHint("ask for one job's folder").WithRef(safetext.Of(uri).String()))
+			"%s has more than %s entries: only that many were looked at", c.dir.show(), figures.Group(maxEntries)).
+			WithHint("ask for one job's folder").WithRef(safetext.Of(c.uri).String()))
 	}
-	slices.SortFunc(entries, func(a, b Entry) int { return cmp.Compare(a.Name, b.Name) })
-	for _, e := range entries {
-		if e.Dir && e.Name != "shared" && e.Name != "taskowned" {
-			f.visit(ctx, childURI(uri, e.Name), dir.join(e.Name), e, depth+1)
+	folders := slices.DeleteFunc(c.inside, func(e Entry) bool { return !e.Dir || e.Name == "shared" || e.Name == "taskowned" })
+	slices.SortFunc(folders, func(a, b Entry) int {
+		return cmp.Or(cmp.Compare(checkpointNumber(b.Name), checkpointNumber(a.Name)), cmp.Compare(a.Name, b.Name))
+	})
+	ahead := make([]looked, min(len(folders), max(maxFolders-f.folders, 0)))
+	var group errgroup.Group
+	group.SetLimit(parallelFolders)
+	for i := range ahead {
+		if e := folders[i]; isSnapshotName(e.Name) {
+			group.Go(func() error {
+				if ahead[i].err = ctx.Err(); ahead[i].err == nil {
+					ahead[i] = f.look(ctx, childURI(c.uri, e.Name), c.dir.join(e.Name), e)
+				}
+				return nil
+			})
+		}
+	}
+	_ = group.Wait() // the errors are in ahead
+	for i, e := range folders {
+		uri, dir := childURI(c.uri, e.Name), c.dir.join(e.Name)
+		switch {
+		case f.full:
+			return
+		case i < len(ahead) && isSnapshotName(e.Name):
+			if f.enter(ctx, uri, dir) {
+				f.settle(ctx, uri, dir, ahead[i], depth+1)
+			}
+		default:
+			f.visit(ctx, uri, dir, e, depth+1)
 		}
 	}
 }

@@ -126,7 +126,7 @@ func (l location) base() string { return path.Base(l.path) }
 
 // below returns the part of l below root, and whether l is root or below it.
 func (l location) below(root location) (string, bool) {
-	if l.scheme != root.scheme || l.authority != root.authority {
+	if sameScheme(l.scheme) != sameScheme(root.scheme) || l.authority != root.authority {
 		return "", false
 	}
 	prefix := strings.TrimSuffix(root.path, "/")
@@ -137,10 +137,17 @@ func (l location) below(root location) (string, bool) {
 	return strings.TrimPrefix(rest, "/"), true
 }
 
+// known is the place under the scheme that its system is known by.
+func (l location) known() location {
+	l.scheme = sameScheme(l.scheme)
+	return l
+}
+
 // mapping is a parsed Mapping.
 type mapping struct{ from, to location }
 
-// place maps a recorded place. mapped says that some mapping applied.
+// place maps a recorded place and gives it the scheme that its system is known
+// by. mapped says that some mapping applied.
 func (s *Store) place(l location) (_ location, mapped bool) {
 	best, rest := -1, ""
 	for i, m := range s.mappings {
@@ -150,9 +157,9 @@ func (s *Store) place(l location) (_ location, mapped bool) {
 		}
 	}
 	if best < 0 {
-		return l, false
+		return l.known(), false
 	}
-	to := s.mappings[best].to
+	to := s.mappings[best].to.known()
 	if rest == "" {
 		return to, true
 	}

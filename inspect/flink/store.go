@@ -17,7 +17,8 @@ import (
 type Options struct {
 	Mappings []Mapping
 	// Systems are the file systems of schemes other than file, by lower-case
-	// scheme. What has none is not readable from here.
+	// scheme; that of SchemeS3 is also of s3a and s3p. What has none is not readable
+	// from here.
 	Systems map[string]FileSystem
 	Clock   clock.Clock // nil: the machine's
 }
@@ -31,7 +32,10 @@ type Store struct {
 	big      chan struct{} // held while a large metadata file is in memory
 }
 
-var _ inspect.PointStore = (*Store)(nil)
+var (
+	_ inspect.PointStore  = (*Store)(nil)
+	_ inspect.PointReader = (*Store)(nil)
+)
 
 // New makes a Store. A mapping that can't be understood is a fault of kind
 // Config.
@@ -95,9 +99,32 @@ func (s *Store) locate(ctx context.Context, uri string) (target, error) {
 // notReadable is the fault of a scheme that has no file system here. It never
 // says that something is missing.
 func notReadable(l location) *fault.Fault {
-	return fault.New(fault.Unsupported, "read recovery point", "%s is not readable from here: no access to %s: is set up",
-		l.show(), safetext.Of(l.scheme)).
-		WithHint("map the prefix to a folder with --map %s=FOLDER, or copy the files to this machine", safetext.Of(l.scheme+"://"+l.authority))
+	what := safetext.Of(l.scheme).String() + ":"
+	if name := systemName(l.scheme); name != "" {
+		what = name + " (" + what + ")"
+	}
+	return fault.New(fault.Unsupported, "read recovery point", "%s is not readable from here: no access to %s is built in", l.show(), what).
+		WithHint("map the prefix to a folder or an object store with --map %s=TO, or copy the files to this machine", safetext.Of(l.scheme+"://"+l.authority))
+}
+
+// systemName is what people call the system of a scheme that Flink knows.
+func systemName(scheme string) string {
+	switch scheme {
+	case "hdfs", "viewfs", "webhdfs", "swebhdfs", "har":
+		return "HDFS"
+	case "gs":
+		return "Google Cloud Storage"
+	case "abfs", "abfss", "wasb", "wasbs":
+		return "Azure storage"
+	case "oss":
+		return "Alibaba OSS"
+	case "cosn":
+		return "Tencent COS"
+	case "s3n":
+		return "an old name of S3: write s3:"
+	default:
+		return ""
+	}
 }
 
 // accessFault turns the error of a FileSystem into what an operator should
@@ -126,6 +153,15 @@ func accessFault(err error, l location, uri string) *fault.Fault {
 // Point implements inspect.PointStore. uri is a snapshot's folder or its
 // metadata file, whatever that is called.
 func (s *Store) Point(ctx context.Context, uri string) (inspect.RecoveryPoint, error) {
+	return s.ReadPoint(ctx, uri, inspect.PointQuestion{}, nil)
+}
+
+// ReadPoint implements inspect.PointReader.
+func (s *Store) ReadPoint(ctx context.Context, uri string, q inspect.PointQuestion, watch func(inspect.PointProgress)) (inspect.RecoveryPoint, error) {
+	ask := asked{question: q}
+	if watch != nil {
+		ask.progress = &progress{now: s.clock.Now, tell: watch}
+	}
 	t, err := s.locate(ctx, uri)
 	if err != nil {
 		p := unread(uri, "")
@@ -136,14 +172,14 @@ func (s *Store) Point(ctx context.Context, uri string) (inspect.RecoveryPoint, e
 		return p, err
 	}
 	if !t.entry.Dir {
-		return s.load(ctx, candidate{uri: uri, folder: parentURI(uri), dir: t.at.dir(), meta: t.at, system: t.system, entry: t.entry, complete: true})
+		return s.load(ctx, candidate{uri: uri, folder: parentURI(uri), dir: t.at.dir(), meta: t.at, system: t.system, entry: t.entry, complete: true}, ask)
 	}
 	c, err := s.candidate(ctx, t.system, uri, t.at, t.entry)
 	if err != nil {
 		return unread(uri, ""), err
 	}
 	if c.complete || c.isSnapshotFolder() || c.writing != "" {
-		return s.load(ctx, c)
+		return s.load(ctx, c, ask)
 	}
 	return s.notAPoint(ctx, t)
 }
