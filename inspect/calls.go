@@ -58,8 +58,10 @@ type Call struct {
 	ResultBytes    *int64 `json:"resultBytes"`    // decoded size of the result; nil: there is none
 	ExceptionBytes *int64 `json:"exceptionBytes"` // of the failure
 
-	Seen RecordPosition  `json:"seen"` // the record that shows the call last
-	Lost *RecordPosition `json:"lost"` // overwritten: the first later record without it
+	Seen RecordPosition `json:"seen"` // the record that shows the call last
+	// Lost is the first later record of the key without the call: of an overwritten
+	// one, of a saved one whose result is lost, and of one that came back since.
+	Lost *RecordPosition `json:"lost"`
 
 	Outcomes []PointOutcome `json:"outcomes"`
 }
@@ -69,6 +71,9 @@ type Call struct {
 type CallKey struct {
 	Text   *string `json:"text"`
 	Digest string  `json:"digest"`
+	// TextBase64 is the text's bytes where they are not UTF-8; Text then shows them
+	// with replacement characters.
+	TextBase64 string `json:"textBase64,omitempty"`
 }
 
 // ActionCalls is one action as the topic tells it, with its durable calls.
@@ -93,8 +98,22 @@ type ActionCalls struct {
 	Unmatched bool            `json:"unmatched"` // by its id; see CallUnmatched
 	Newer     *RecordPosition `json:"newer"`     // unmatched: the first record of the id that replaced it
 
-	Calls    []Call         `json:"calls"`
-	Outcomes []PointOutcome `json:"outcomes"` // of the action: the worst of its calls
+	// Tombstone is the null record that removed the action with calls on record,
+	// and Unreadable the last record of its key with a value that can't be read.
+	Tombstone  *RecordPosition `json:"tombstone"`
+	Unreadable *RecordPosition `json:"unreadable"`
+	// Repeated is the longest run of equal records of the key, in its order; 1: no
+	// record equals the one before it.
+	Repeated int64 `json:"repeated"`
+
+	// Calls are those of the last record in its order, and then those that an
+	// earlier one had. Of a completed action they are what its records showed before
+	// the last one emptied the list.
+	Calls []Call `json:"calls"`
+	// Outcomes of the action: the worst of its calls. One that is open without a call
+	// on record is unknown. A recovery point that a completed action lies before has
+	// no entry: nothing happens to it.
+	Outcomes []PointOutcome `json:"outcomes"`
 }
 
 // ScanExtent is what a scan has read. From and To are per partition: the first
@@ -104,15 +123,30 @@ type ScanExtent struct {
 	Bytes   int64   `json:"bytes"` // of keys and values
 	From    Offsets `json:"from"`
 	To      Offsets `json:"to"`
+	Read    Offsets `json:"read"`    // the offset that each partition was read to
 	Partial bool    `json:"partial"` // not all of it was read: the faults say why
+
+	// What else the offsets hold. A restore reads the records of aborted and of open
+	// transactions like any others.
+	Control int64 `json:"control"` // markers of transactions
+	Aborted int64 `json:"aborted"` // records of aborted transactions
+	Open    int64 `json:"open"`    // records of transactions that had not ended
+	Gaps    int64 `json:"gaps"`    // offsets that hold nothing any more: compaction
 }
 
 // DurableCalls answers which external calls may have happened without anyone
 // knowing.
 type DurableCalls struct {
-	Scanned        ScanExtent    `json:"scanned"`
-	Actions        []ActionCalls `json:"actions"`
+	Scanned ScanExtent    `json:"scanned"`
+	Actions []ActionCalls `json:"actions"` // open ones; with CallQuestion.All or Keys completed ones too
+	// Siblings are completed actions of a sequence that is still open: "completed"
+	// alone never makes a record disposable.
+	Siblings []ActionCalls `json:"siblings"`
+	// Removed are completed actions inside the window of a point that a tombstone
+	// inside it makes run again; bounded.
+	Removed        []ActionCalls `json:"removed"`
 	Unattributable int64         `json:"unattributable"` // records whose key is of no known layout
+	UnknownKeys    []RawKey      `json:"unknownKeys"`    // the first of those
 	Generations    [4]int64      `json:"-"`              // records by KeyGeneration
 	Tombstones     int64         `json:"tombstones"`
 	Unreadable     int64         `json:"unreadable"` // records whose value is no action state
@@ -121,12 +155,27 @@ type DurableCalls struct {
 	Findings       []Finding     `json:"findings"`
 }
 
+// RawKey is a record key that fits no known layout, as text that is safe to
+// print and, where it is not UTF-8, as bytes.
+type RawKey struct {
+	RecordPosition
+	Key       *string `json:"key"` // nil: a null key
+	KeyBase64 string  `json:"keyBase64,omitempty"`
+}
+
 // PointCalls counts what a restore from one recovery point does to the calls at
-// risk. Later is the same after the open plan; nil where none was given.
+// risk. Later is the same after the open plan; nil where none was given: what
+// the plan deletes is then seen by no restore.
+//
+// RunsAgain counts calls of completed actions too, as far as records still show
+// them: those inside the window that a tombstone removed, and in generations 1
+// and 2 all inside the window, because a new JVM matches none of them. Completed
+// says how many these are.
 type PointCalls struct {
-	Point string      `json:"point"`
-	Calls CallCounts  `json:"calls"`
-	Later *CallCounts `json:"later"`
+	Point     string      `json:"point"`
+	Calls     CallCounts  `json:"calls"`
+	Later     *CallCounts `json:"later"`
+	Completed int64       `json:"completed"`
 }
 
 // PointMarker is a recovery point as far as outcomes depend on it. Offsets are
