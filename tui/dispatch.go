@@ -19,6 +19,10 @@ func (s *Shell) keys(msg tea.KeyMsg) tea.Cmd {
 	case s.modal != nil:
 		return s.pressModal(p)
 	case p.Paste:
+		if top, ok := s.top().screen.(Paster); ok {
+			s.message = message{}
+			return s.do(s.top(), top.Paste(p.Letters))
+		}
 		s.say(theme.Warning, "a paste is not taken here: press keys one at a time")
 		return nil
 	case p.Name != "":

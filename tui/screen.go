@@ -49,6 +49,12 @@ type Resizer interface {
 	Resize(Size)
 }
 
+// Paster is a screen that takes what is pasted, as the terminal marks it: at most
+// 64 KiB, with its line breaks. Elsewhere a paste is refused with a sentence.
+type Paster interface {
+	Paste(text string) Cmd
+}
+
 // Leaver is a screen that wants to be asked before it is left by a key or a
 // palette command: one with something running or unsaved. Leave returns true
 // where it may be left now. Otherwise it stays, and what the command says is

@@ -322,6 +322,26 @@ func TestPasteIsRefusedWithASentence(t *testing.T) {
 	}
 }
 
+// taker is a screen that takes pastes.
+type taker struct {
+	page
+	pasted []string
+}
+
+func (p *taker) Paste(text string) tui.Cmd {
+	p.pasted = append(p.pasted, text)
+	return nil
+}
+
+func TestAScreenThatTakesPastesGetsThemWhole(t *testing.T) {
+	p := &taker{page: page{name: "explain"}}
+	d := tuitest.New(t, orders(), p, 80, 24)
+	d.Paste("a q\nb")
+	if d.Exited() || !slices.Equal(p.pasted, []string{"a q\nb"}) || strings.Contains(d.Frame(), "not taken") {
+		t.Errorf("%q\n%s", p.pasted, d.Frame())
+	}
+}
+
 func TestKeysThatAreOffSayWhy(t *testing.T) {
 	run := func() tui.Cmd {
 		t.Error("it ran")

@@ -58,8 +58,8 @@ func newScript(text string) *script {
 
 // lines is how many the text has.
 func (s *script) lines() int {
-	if s.flat == "" {
-		return 0
+	if s.starts[len(s.starts)-1] == len(s.flat) {
+		return len(s.starts) - 1 // what follows the last line's end is no line
 	}
 	return len(s.starts)
 }

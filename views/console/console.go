@@ -5,9 +5,11 @@ import (
 	"time"
 
 	"github.com/recoverctl/recoverctl/inspect"
+	messages "github.com/recoverctl/recoverctl/inspect/explain"
 	"github.com/recoverctl/recoverctl/tui"
 	"github.com/recoverctl/recoverctl/tui/theme"
 	"github.com/recoverctl/recoverctl/views/connections"
+	"github.com/recoverctl/recoverctl/views/explain"
 	"github.com/recoverctl/recoverctl/views/job"
 	"github.com/recoverctl/recoverctl/views/jobs"
 	"github.com/recoverctl/recoverctl/views/phrase"
@@ -25,6 +27,8 @@ type Options struct {
 	LiveEvery time.Duration
 	// Plans makes cleanup plans; nil: none are made here.
 	Plans plan.Source
+	// Explained are the profile's jobs as a pasted message may speak of them.
+	Explained []messages.Job
 	// Connections says what the console is connected to. It is called from the
 	// console's goroutine and must answer at once.
 	Connections func() []connections.Connection
@@ -37,7 +41,7 @@ func New(o Options) (tui.Screen, []tui.Command) {
 	for _, j := range o.Jobs {
 		names = append(names, phrase.Job(j))
 	}
-	commands := []tui.Command{{
+	commands := []tui.Command{explainCommand(o.Theme, o.Explained), {
 		Name: "connections", Help: "brokers, JobManagers, places and path mappings",
 		Run: func(string) tui.Cmd {
 			return tui.Push(connections.New(connections.Options{Theme: o.Theme, Now: o.Now, List: o.Connections}))
@@ -56,4 +60,12 @@ func New(o Options) (tui.Screen, []tui.Command) {
 			return tui.Push(job.New(about))
 		},
 	})
+}
+
+// explainCommand opens the screen that takes a pasted log.
+func explainCommand(th theme.Theme, jobs []messages.Job) tui.Command {
+	return tui.Command{
+		Name: "explain", Help: "paste a log or an exception: which rule spoke, and what now",
+		Run: func(string) tui.Cmd { return tui.Push(explain.New(explain.Options{Theme: th, Jobs: jobs})) },
+	}
 }

@@ -87,6 +87,7 @@ var walks = map[string][]string{
 	"restore check of a point": {"enter", "enter", "v"},
 	"chk-44 and chk-43":        {"enter", "space", "j", "="},
 	"connections":              {":", "c", "o", "n", "n", "enter"},
+	"explain":                  {":", "e", "x", "p", "enter"},
 	"help":                     {"?"},
 }
 
@@ -172,11 +173,11 @@ func TestKeysMeanTheSameEverywhere(t *testing.T) {
 // What the palette offers leads from every screen to every other.
 func TestCommandsLeadEverywhere(t *testing.T) {
 	commands := map[string]string{
-		"connections": "connections", "findings": "findings", "operations": "operations", "live": "live",
+		"connections": "connections", "explain": "explain", "findings": "findings", "operations": "operations", "live": "live",
 		"job billing-agent": "billing-agent", "point " + viewtest.Savepoints + "/savepoint-4f3c-a1": "savepoint-4f3c-a1",
 	}
 	for name, walk := range walks {
-		if name == "help" || name == "connections" { // they are about no job
+		if name == "help" || name == "connections" || name == "explain" { // they are about no job
 			continue
 		}
 		for line, crumb := range commands {
