@@ -4,6 +4,7 @@ package main
 
 import (
 	"testing"
+	"time"
 
 	"github.com/recoverctl/recoverctl/internal/testkit/kafkatest"
 )
@@ -15,3 +16,8 @@ func TestRealRestoreCases(t *testing.T) { restoreCases(t, kafkatest.Real(t)) }
 func TestRealRestoreCasesWithTheirWindow(t *testing.T) { windowCases(t, kafkatest.Real(t)) }
 
 func TestRealApplyCases(t *testing.T) { applyCases(t, kafkatest.Real(t)) }
+
+func TestRealStories(t *testing.T) {
+	// Each has connections of its own: one who deletes a topic starts anew.
+	stories(t, 5*time.Second, func(t *testing.T) *kafkatest.Cluster { return kafkatest.Real(t) })
+}

@@ -1,12 +1,14 @@
 package incident
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/recoverctl/recoverctl/inspect"
@@ -38,7 +40,9 @@ type point struct {
 	lineage   string          // id of the first job of this lineage
 	marker    inspect.Offsets // where a restore reads from
 	legacy    bool            // markers of releases 0.1 to 0.3
+	topic     string          // empty: Topic
 	topicID   string
+	filler    int             // bytes of state beside the markers
 	state     inspect.Offsets // how far the log was when keyed state was taken
 	cut       bool            // the metadata file was not written to its end
 }
@@ -206,10 +210,14 @@ func (w *snapshotWriter) agent(o *flinkmeta.Operator, logs []partitionLog) error
 			}
 			current = append(current, element)
 		}
-		operator, err := w.operatorState(flinkmeta.NewOperatorStreamBuilder(streamVersion, false).
+		states := flinkmeta.NewOperatorStreamBuilder(streamVersion, false).
 			Add(flinkmeta.ListState("identifier_state", flinkmeta.Union, flinkmeta.StringSerializer()), stringBytes(w.lineage)).
 			Add(flinkmeta.ListState("recoveryMarker", flinkmeta.Union, flinkmeta.KryoSerializer()), marker).
-			Add(flinkmeta.ListState("currentProcessingKeys", flinkmeta.Union, flinkmeta.KryoSerializer()), current...))
+			Add(flinkmeta.ListState("currentProcessingKeys", flinkmeta.Union, flinkmeta.KryoSerializer()), current...)
+		if w.filler > 0 {
+			states.Add(flinkmeta.ListState("buffered", flinkmeta.SplitDistribute, flinkmeta.StringSerializer()), stringBytes(strings.Repeat("0", w.filler)))
+		}
+		operator, err := w.operatorState(states)
 		if err != nil {
 			return err
 		}
@@ -239,7 +247,7 @@ func (w *snapshotWriter) markerOf(subtask int32) kryo.Value {
 	return &kryo.Object{JavaClass: kryo.MarkerClass, Fields: []kryo.Field{
 		{Name: "offsets", Value: offsets},
 		{Name: "schemaVersion", Value: kryo.Int32(1)},
-		{Name: "topic", Value: kryo.Text(Topic)},
+		{Name: "topic", Value: kryo.Text(cmp.Or(w.topic, Topic))},
 		{Name: "topicId", Value: kryo.Text(w.topicID)},
 	}}
 }

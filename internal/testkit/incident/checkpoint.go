@@ -1,0 +1,39 @@
+package incident
+
+import (
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/recoverctl/recoverctl/inspect"
+)
+
+// Checkpoint is a checkpoint of a job whose topic and offsets a test chooses. It
+// has markers, and enough state beside them that it lies in files of its own.
+type Checkpoint struct {
+	ID             int64
+	Topic, TopicID string
+	Offsets        inspect.Offsets // where a restore reads from
+	Legacy         bool            // the markers are those of releases 0.1 to 0.3
+	Taken          time.Time
+}
+
+// Write makes the checkpoint's folder, as in chk-42, and returns the files in it
+// that its metadata refers to.
+func (c Checkpoint) Write(dir string) (files []string, err error) {
+	p := point{
+		dir: dir, id: c.ID, lineage: jobNow, marker: c.Offsets, legacy: c.Legacy,
+		topic: c.Topic, topicID: c.TopicID, filler: inlineLimit,
+	}
+	if err := p.write(nil, c.Taken, rand.Uint64()); err != nil {
+		return nil, err
+	}
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		if e.Name() != "_metadata" {
+			files = append(files, filepath.Join(dir, e.Name()))
+		}
+	}
+	return files, err
+}
