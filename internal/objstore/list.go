@@ -88,9 +88,7 @@ func (l *lister) take(page *s3.ListObjectsV2Output) (bool, error) {
 		if err != nil {
 			return true, err
 		}
-		if name = strings.TrimSuffix(name, "/"); l.isNew(name + "/") {
-			l.Folders = append(l.Folders, name)
-		}
+		l.folder(name)
 	}
 	for _, o := range page.Contents {
 		name, err := l.name(page, aws.ToString(o.Key))
@@ -99,6 +97,8 @@ func (l *lister) take(page *s3.ListObjectsV2Output) (bool, error) {
 			return true, err
 		case name == "":
 			l.Marked = true
+		case strings.Contains(name, "/"): // some stores tell marks of folders as what they are
+			l.folder(name)
 		case l.isNew(name):
 			l.Objects = append(l.Objects, Object{
 				Bucket: l.about.bucket, Key: l.about.key + name, Size: aws.ToInt64(o.Size), ETag: aws.ToString(o.ETag),
@@ -110,6 +110,14 @@ func (l *lister) take(page *s3.ListObjectsV2Output) (bool, error) {
 		return true, nil
 	}
 	return l.onward(page, len(l.names) > before)
+}
+
+// folder adds the folder that a key or prefix lies in.
+func (l *lister) folder(name string) {
+	name, _, _ = strings.Cut(name, "/")
+	if l.isNew(name + "/") {
+		l.Folders = append(l.Folders, name)
+	}
 }
 
 // isNew keeps a name that was not yet there, up to the limit.
