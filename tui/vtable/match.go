@@ -16,7 +16,13 @@ type Text struct {
 func parseQuery(query string) (_ Text, inverse bool) {
 	text, inverse := strings.CutPrefix(query, "!")
 	inverse = inverse && text != ""
-	return Text{text: text, exact: strings.ContainsFunc(text, unicode.IsUpper)}, inverse
+	return TextOf(text), inverse
+}
+
+// TextOf is a text to look for, as a filter takes it: letters in lower case stand
+// for those in upper case too.
+func TextOf(text string) Text {
+	return Text{text: text, exact: strings.ContainsFunc(text, unicode.IsUpper)}
 }
 
 // In reports whether s has the text.

@@ -82,6 +82,10 @@ func (t *Table) replace(source Source, filtered *filter) (kept bool) {
 	return had == ""
 }
 
+// Source is what is shown: with a filter, it may be an earlier one than SetSource
+// was given last; see Constant.
+func (t *Table) Source() Source { return t.source }
+
 // Selected is the identity of the selected row; false if no row is shown.
 func (t *Table) Selected() (id string, ok bool) {
 	return t.id, t.len() > 0
@@ -121,6 +125,16 @@ func (t *Table) Focus(on bool) { t.idle = !on }
 func (t *Table) Resize(size tui.Size) {
 	t.height = size.Height
 	t.top = t.window(t.height).top
+}
+
+// Lines is how many lines it takes to show all rows, with their header and what
+// belongs to a filter.
+func (t *Table) Lines() int {
+	lines := 1 + t.len()
+	if t.filter != nil {
+		lines++
+	}
+	return lines
 }
 
 // SetColumns shows other columns; the source's rows have a cell for each.

@@ -6,33 +6,6 @@ import (
 	"github.com/recoverctl/recoverctl/inspect"
 )
 
-// Markers are the recovery points whose outcomes a scan is asked for: those that
-// a restore might start from, in the overview's order.
-func Markers(o inspect.JobOverview) []inspect.PointMarker {
-	var markers []inspect.PointMarker
-	for _, p := range o.Points {
-		if p.Verdict == inspect.Rejected {
-			continue
-		}
-		m := inspect.PointMarker{Point: p.URI, Offsets: p.Offsets}
-		if len(p.Offsets) == 0 {
-			m.Offsets, m.Why = nil, unread(p)
-		}
-		markers = append(markers, m)
-	}
-	return markers
-}
-
-// unread is why a point has no marker.
-func unread(p inspect.PointSummary) string {
-	for _, rule := range p.Validation.Rules {
-		if rule.Result == inspect.NotChecked {
-			return rule.Message
-		}
-	}
-	return "its marker is not known"
-}
-
 // Into writes what a scan found into a job's overview, where it is the overview's
 // topic that was scanned: calls at risk, what runs again from each recovery point,
 // and what is wrong. The overview's own lists stay as they are.

@@ -30,6 +30,16 @@ func (r Row) Call() *inspect.Call {
 	return &r.Action.Calls[r.call]
 }
 
+// RowOf is the row of an action's first call, outside of any list.
+func RowOf(a *inspect.ActionCalls) Row { return rowsOf(a, nil)[0] }
+
+// Of is the row of another call of the same action, by its place in the action's
+// order.
+func (r Row) Of(call int) Row {
+	r.call = int32(call)
+	return r
+}
+
 // Outcomes are those of the call, or of the action where it has none; empty as
 // long as a scan runs.
 func (r Row) Outcomes() []inspect.PointOutcome {

@@ -26,8 +26,6 @@ type State struct {
 	// ended, Calls has all that it found.
 	Open  List
 	Calls *inspect.DurableCalls // nil while it runs, and where nothing was read
-	// Asked are the recovery points that outcomes were asked for, by URI.
-	Asked []string
 	// Err is why it is not all; the faults of partitions among it.
 	Err error
 
@@ -114,13 +112,13 @@ func (s *Scan) Follow(slot string) tui.Cmd {
 
 // run reads, and lets another goroutine make the lists, so that they never hold
 // up the read.
-func (s *Scan) run(ctx context.Context, source Source, job inspect.Job, points []inspect.PointMarker) {
+func (s *Scan) run(ctx context.Context, source Source, job inspect.Job) {
 	listed := make(chan struct{})
 	go func() {
 		defer close(listed)
 		s.list()
 	}()
-	result, err := guarded(func() (Result, error) { return source.Calls(ctx, job, points, s.watch) })
+	result, err := guarded(func() (Result, error) { return source.Calls(ctx, job, s.watch) })
 	s.mu.Lock()
 	s.ended = true
 	s.mu.Unlock()

@@ -36,7 +36,7 @@ func newReading() *reading {
 	return &reading{begun: make(chan struct{}, 9), update: make(chan inspect.CallUpdate), end: make(chan ending)}
 }
 
-func (r *reading) Calls(ctx context.Context, _ inspect.Job, points []inspect.PointMarker, watch func(inspect.CallUpdate)) (scan.Result, error) {
+func (r *reading) Calls(ctx context.Context, _ inspect.Job, watch func(inspect.CallUpdate)) (scan.Result, error) {
 	r.begun <- struct{}{}
 	var found scan.Result
 	for {
@@ -87,8 +87,8 @@ func TestOneScanIsShared(t *testing.T) {
 	if scans.Of(job, "") != nil || len(scans.Jobs()) != 0 {
 		t.Error("there is a scan before one was asked for")
 	}
-	first := scans.Start(job, "topic-1", nil)
-	if second := scans.Start(job, "topic-1", nil); second != first || scans.Of(job, "topic-1") != first {
+	first := scans.Start(job, "topic-1")
+	if second := scans.Start(job, "topic-1"); second != first || scans.Of(job, "topic-1") != first {
 		t.Error("a second scan was begun")
 	}
 	<-source.begun
@@ -115,7 +115,7 @@ func TestOneScanIsShared(t *testing.T) {
 	if scans.Of(job, "topic-2") != nil {
 		t.Error("a scan of another topic of this name is given out")
 	}
-	if again := scans.Start(job, "topic-1", nil); again == first {
+	if again := scans.Start(job, "topic-1"); again == first {
 		t.Error("a scan that has ended is given for a new one")
 	}
 }
@@ -139,7 +139,7 @@ func TestWhatWasFoundIsKept(t *testing.T) {
 			source := newReading()
 			scans := scan.New(t.Context(), source, time.Now)
 			defer scans.Close()
-			s := scans.Start(job, "", nil)
+			s := scans.Start(job, "")
 			<-source.begun
 			if tt.found {
 				source.update <- inspect.CallUpdate{Progress: inspect.CallProgress{Records: 7}, Changed: []inspect.ActionCalls{pending(3)}}
@@ -166,14 +166,14 @@ func TestWhatWasFoundIsKept(t *testing.T) {
 // broken is a source with a defect.
 type broken struct{}
 
-func (broken) Calls(context.Context, inspect.Job, []inspect.PointMarker, func(inspect.CallUpdate)) (scan.Result, error) {
+func (broken) Calls(context.Context, inspect.Job, func(inspect.CallUpdate)) (scan.Result, error) {
 	panic("index out of range")
 }
 
 func TestADefectEndsTheScanAndNothingElse(t *testing.T) {
 	scans := scan.New(t.Context(), broken{}, time.Now)
 	defer scans.Close()
-	s := scans.Start(job, "", nil)
+	s := scans.Start(job, "")
 	state := until(t, s, "its end", over)
 	if state.Known() || fault.KindOf(state.Err) != fault.Bug {
 		t.Errorf("it ended with %v", state.Err)
@@ -184,7 +184,7 @@ func TestADefectEndsTheScanAndNothingElse(t *testing.T) {
 func TestCloseEndsWhatRuns(t *testing.T) {
 	source := newReading()
 	scans := scan.New(t.Context(), source, time.Now)
-	s := scans.Start(job, "", nil)
+	s := scans.Start(job, "")
 	<-source.begun
 	scans.Close()
 	if state := s.State(); state.Running || state.Cancelled {
@@ -222,7 +222,7 @@ func TestAScreenFollowsAScan(t *testing.T) {
 	source := newReading()
 	scans := scan.New(t.Context(), source, time.Now)
 	defer scans.Close()
-	s := scans.Start(job, "", nil)
+	s := scans.Start(job, "")
 	<-source.begun
 	source.update <- inspect.CallUpdate{Changed: []inspect.ActionCalls{pending(3)}}
 	until(t, s, "a row", func(s scan.State) bool { return s.Open.Len() == 1 })
@@ -274,17 +274,5 @@ func TestAnOverviewTakesWhatItsOwnTopicHolds(t *testing.T) {
 		if got := state.Into(o); got.PendingCalls != nil || got.Points[0].RunsAgain != nil {
 			t.Errorf("%s: it holds %+v", name, got)
 		}
-	}
-}
-
-func TestMarkersAreThoseOfPointsThatMayBeRestored(t *testing.T) {
-	unread := inspect.PointSummary{URI: "savepoint-9", Verdict: inspect.Unknown}
-	unread.Validation.Rules = []inspect.Rule{{Result: inspect.NotChecked, Message: "access denied to its bucket"}}
-	got := scan.Markers(inspect.JobOverview{Points: []inspect.PointSummary{
-		{URI: "chk-44", Verdict: inspect.Accepted, Offsets: inspect.Offsets{0: 5}},
-		{URI: "chk-12", Verdict: inspect.Rejected, Offsets: inspect.Offsets{0: 1}}, unread,
-	}})
-	if len(got) != 2 || got[0].Point != "chk-44" || got[0].Offsets[0] != 5 || got[0].Why != "" || got[1].Offsets != nil || got[1].Why != "access denied to its bucket" {
-		t.Errorf("markers %+v", got)
 	}
 }

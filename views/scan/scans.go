@@ -12,10 +12,11 @@ import (
 
 // Source reads the durable calls of a job's topic.
 type Source interface {
-	// Calls reads the topic to the end that it has now. The result is what was
-	// read, also beside an error, which says what could not be. Watch is told what
-	// became known, at most ten times a second.
-	Calls(ctx context.Context, job inspect.Job, points []inspect.PointMarker, watch func(inspect.CallUpdate)) (Result, error)
+	// Calls reads the topic to the end that it has now, and says what restores from
+	// the recovery points in the job's places would do. The result is what was read,
+	// also beside an error, which says what could not be. Watch is told what became
+	// known, at most ten times a second.
+	Calls(ctx context.Context, job inspect.Job, watch func(inspect.CallUpdate)) (Result, error)
 }
 
 // Result is what a scan found, and of which topic.
@@ -68,22 +69,17 @@ func (s *Scans) Of(job inspect.Job, topicID string) *Scan {
 	return found
 }
 
-// Start scans a job's topic, of which the id is known or empty, for what restores
-// from the recovery points would do. Where a scan of it runs, that one is
-// returned.
-func (s *Scans) Start(job inspect.Job, topicID string, points []inspect.PointMarker) *Scan {
+// Start scans a job's topic, of which the id is known or empty. Where a scan of it
+// runs, that one is returned.
+func (s *Scans) Start(job inspect.Job, topicID string) *Scan {
 	if running := s.Of(job, topicID); running != nil && running.State().Running {
 		return running
 	}
 	ctx, cancel := context.WithCancel(s.ctx)
-	asked := make([]string, len(points))
-	for i, p := range points {
-		asked[i] = p.Point
-	}
 	scan := &Scan{
 		name: "scan " + phrase.Safe(job.Topic), cancel: cancel, now: s.now,
 		changed: make(chan struct{}), more: make(chan struct{}, 1),
-		state: State{Running: true, Started: s.now(), TopicID: topicID, Asked: asked},
+		state: State{Running: true, Started: s.now(), TopicID: topicID},
 	}
 	s.mu.Lock()
 	if earlier := s.scans[address(job)]; earlier != nil {
@@ -94,7 +90,7 @@ func (s *Scans) Start(job inspect.Job, topicID string, points []inspect.PointMar
 	s.mu.Unlock()
 	s.runs.Go(func() {
 		defer cancel()
-		scan.run(ctx, s.source, job, points)
+		scan.run(ctx, s.source, job)
 	})
 	return scan
 }

@@ -1,0 +1,163 @@
+package calls
+
+import (
+	"context"
+	"strings"
+
+	"github.com/recoverctl/recoverctl/inspect"
+	"github.com/recoverctl/recoverctl/internal/figures"
+	"github.com/recoverctl/recoverctl/tui"
+	"github.com/recoverctl/recoverctl/tui/dialog"
+	"github.com/recoverctl/recoverctl/tui/theme"
+	"github.com/recoverctl/recoverctl/views/phrase"
+	"github.com/recoverctl/recoverctl/views/scan"
+	"github.com/recoverctl/recoverctl/views/sheet"
+)
+
+// Key is what is known of a key that an operator typed.
+type Key struct {
+	Type, Value string
+	Text        string   // what generations 1 and 2 have in their record keys
+	Digest      string   // what generation 3 has
+	Others      []string // digests of further forms of the same key
+	KeyGroup    *int32   // nil: the parallelism is not known, or the type has none
+	Partition   *int32   // where generation 3 puts its records; nil: the topic is not known
+	Released    *int32   // where releases 0.1 to 0.3 put them; nil: they refuse such a key
+	Note        string   // what is not certain; may be empty
+	// Actions are all of this key that the topic holds, also completed ones.
+	Actions []inspect.ActionCalls
+	// Partial is set where not all of the topic was read for them.
+	Partial bool
+}
+
+// find asks for a key.
+func (s *Screen) find() tui.Cmd {
+	return dialog.Text{
+		Title: "Find a key",
+		Lines: []string{
+			"TYPE:VALUE, as in string:alice or long:42, for a key of any type; or its text alone.",
+			"The whole topic is read for its actions.",
+		},
+		Label: "Key",
+		Check: func(text string) string {
+			if text == "" {
+				return "type a key first"
+			}
+			return ""
+		},
+	}.Open(func(typed string) tui.Cmd { return tui.Push(newFound(s, typed)) })
+}
+
+// found is the screen of one key.
+type found struct {
+	list  *Screen
+	typed string
+	key   Key
+	known bool
+	err   error
+	busy  bool
+	sheet *sheet.Sheet
+	size  tui.Size
+}
+
+func newFound(list *Screen, typed string) *found {
+	return &found{list: list, typed: typed, sheet: sheet.New(list.options.Theme)}
+}
+
+func (f *found) Init() tui.Cmd {
+	f.busy = true
+	find, job, typed := f.list.options.Find, f.list.options.Job, f.typed
+	return tui.Load("key", func(ctx context.Context) (Key, error) { return find(ctx, job, typed) })
+}
+
+func (f *found) Reload() tui.Cmd { return f.Init() }
+
+func (f *found) Update(msg tui.Msg) tui.Cmd {
+	loaded, ok := msg.(tui.Loaded[Key])
+	if !ok {
+		return nil
+	}
+	f.busy, f.err = false, loaded.Err
+	if loaded.Value.Digest != "" || loaded.Err == nil {
+		f.key, f.known = loaded.Value, true
+	}
+	f.Resize(f.size)
+	return nil
+}
+
+func (f *found) View(size tui.Size) string { return f.sheet.View(size) }
+func (f *found) Crumb() string             { return "key " + phrase.Safe(f.typed) }
+func (f *found) Status() tui.Status        { return tui.Status{Timeless: true} }
+func (f *found) Commands() []tui.Command   { return f.list.options.Commands }
+
+func (f *found) Keys() []tui.Key {
+	copied := tui.CopyKey(func() (what, text string) {
+		if !f.known {
+			return "the key", ""
+		}
+		p := &sheet.Page{Width: 1 << 16}
+		f.page(p)
+		return "the key", textOf(p)
+	})
+	return append([]tui.Key{copied}, f.sheet.Keys()...)
+}
+
+func (f *found) Resize(size tui.Size) {
+	f.size = size
+	p := &sheet.Page{Theme: f.list.options.Theme, Width: size.Width}
+	f.page(p)
+	f.sheet.Set(p.Lines)
+	f.sheet.Resize(size.Height)
+}
+
+// mostActions bounds what the page writes out; a key may have any number.
+const mostActions = 200
+
+func (f *found) page(p *sheet.Page) {
+	if f.busy && !f.known {
+		p.Say("reading " + phrase.Safe(f.list.options.Job.Topic) + " for " + phrase.Safe(f.typed))
+		return
+	}
+	p.Faults(theme.Error, "", f.err)
+	if !f.known {
+		return
+	}
+	f.facts(p)
+	k := f.key
+	if k.Partial {
+		p.Sign(theme.Warning, "NOT ALL WAS READ: the key may have actions that are not listed")
+	}
+	for i := range k.Actions[:min(len(k.Actions), mostActions)] {
+		p.Blank()
+		f.list.action(p, scan.RowOf(&k.Actions[i]))
+	}
+	if rest := len(k.Actions) - mostActions; rest > 0 {
+		p.Blank()
+		p.Say(count(int64(rest), "more action") + ": recoverctl inspect key lists all")
+	}
+}
+
+// facts are what follows from the key alone, and how many actions it has.
+func (f *found) facts(p *sheet.Page) {
+	k, none := f.key, f.list.options.Theme.Signs.None
+	number := func(n *int32) string {
+		if n == nil {
+			return none
+		}
+		return figures.Group(int64(*n))
+	}
+	rows := [][]sheet.Cell{
+		{{Text: "key"}, {Text: phrase.Safe(k.Type) + ":" + phrase.Safe(k.Value)}},
+		{{Text: "text"}, {Text: phrase.Safe(k.Text)}},
+		{{Text: "digest"}, {Text: "sha256 " + phrase.Safe(strings.Join(append([]string{k.Digest}, k.Others...), ", "))}},
+		{{Text: "key group"}, {Text: number(k.KeyGroup)}},
+		{{Text: "partition"}, {Text: number(k.Partition) + "; releases 0.1 to 0.3: " + number(k.Released)}},
+		{{Text: "actions"}, {Text: figures.Group(int64(len(k.Actions)))}},
+	}
+	p.Table([]sheet.Column{{Title: "KEY"}, {Title: ""}}, rows)
+	if k.Note != "" {
+		p.Sign(theme.Warning, phrase.Safe(k.Note))
+	}
+}
+
+func textOf(p *sheet.Page) string { return strings.Join(p.Lines, "\n") + "\n" }
