@@ -14,9 +14,14 @@
 // is recreated in that very moment can't be fenced off. Its identity is
 // therefore compared directly before each request and directly after it.
 //
+// A plan of the kind topic-settings is carried out here, too: Settings sets
+// exactly the planned settings of the data topic with one request, all or none,
+// directly after identity and settings were compared with the plan, and reads
+// them again from a fresh connection.
+//
 // What it must never do: delete to an offset below zero (−1 would mean all
 // records, and Target can't hold it), send a deletion a second time without
 // having read the log again, delete without having found its own COMMITTED
-// record, guess what became of a write, or change the settings of a topic on the
-// way.
+// record, guess what became of a write, change the settings of a topic on the way
+// of a cleanup, or set any setting that no plan names.
 package kafka
