@@ -75,6 +75,11 @@ type Operator struct {
 	Parallelism    int             `json:"parallelism"`
 	MaxParallelism int             `json:"maxParallelism"`
 	States         []OperatorState `json:"states"`
+
+	Keyed *KeyedState `json:"keyed"` // nil: none
+	// Processing are keys with an unfinished run, of agent operators. It may have
+	// fewer than the state currentProcessingKeys has elements.
+	Processing []ProcessingKey `json:"processing"`
 }
 
 // OperatorState is one named operator state over all subtasks.
@@ -91,6 +96,8 @@ type Files struct {
 	Bytes      int64    `json:"bytes"`      // as the metadata states them; unknown sizes add nothing
 	Missing    []string `json:"missing"`    // recorded URIs that were looked for and are absent or of another size
 	Unchecked  []string `json:"unchecked"`  // recorded URIs that can't be reached from here
+
+	Unreferenced *Unreferenced `json:"unreferenced"` // nil: it was not looked for
 }
 
 // Check is one finding of the offline checks. ID is stable, as in "F1".

@@ -26,6 +26,15 @@ const (
 // a subtask; lists that were carried over have some more.
 const maxMarkers = 1 << 20
 
+const (
+	// maxOpened is the largest operator state stream that is kept while its
+	// operator is looked at.
+	maxOpened = 1 << 20
+	// maxProcessing is how many keys with an unfinished run are listed of one
+	// operator.
+	maxProcessing = 1000
+)
+
 // isAgent says that an operator is one of Flink Agents: by its name, which the
 // metadata has from version 5 on, or by its states.
 func isAgent(o *flinkmeta.Operator) bool {
@@ -72,7 +81,9 @@ func (b *builder) agents(ctx context.Context) error {
 		}
 		b.checkUnion(o)
 		at := len(b.point.Markers)
+		b.opened = map[*flinkmeta.OperatorState]*flinkmeta.OperatorStream{}
 		b.checkIdentifiers(ctx, o)
+		b.processing(ctx, o)
 		for i := range o.Subtasks {
 			if err := b.subtaskMarkers(ctx, o, &o.Subtasks[i]); err != nil && failed == nil {
 				failed = err
@@ -184,6 +195,62 @@ func (b *builder) subtaskMarkers(ctx context.Context, o *flinkmeta.Operator, t *
 	return nil
 }
 
+// processing lists the keys with an unfinished run. What can't be read has a
+// check from the markers, or is of a kind that only its job knows.
+func (b *builder) processing(ctx context.Context, o *flinkmeta.Operator) {
+	at := slices.IndexFunc(b.point.Operators, func(p inspect.Operator) bool { return p.ID == o.ID.String() })
+	out := &b.point.Operators[at]
+	gen := generationOf(b.md.Version)
+	for i := range o.Subtasks {
+		t := &o.Subtasks[i]
+		state, ok := t.ManagedOperator.State(processingState)
+		if !ok || len(state.Offsets) == 0 {
+			continue
+		}
+		stream, err := b.open(ctx, t.ManagedOperator)
+		if err != nil {
+			if _, marked := t.ManagedOperator.State(markerState); !marked { // else the markers tell it
+				_ = b.unopened(o, t, 0, err) // no marker is lost: nothing to return
+			}
+			continue
+		}
+		for e := range state.Offsets {
+			if len(out.Processing) == maxProcessing {
+				return
+			}
+			key := inspect.ProcessingKey{Subtask: int(t.Index)}
+			data, err := stream.Element(processingState, e)
+			if err == nil {
+				key.Type, key.Text = processingKey(gen, data)
+			}
+			out.Processing = append(out.Processing, key)
+		}
+	}
+}
+
+// processingKey reads a key that Kryo wrote. text is nil where the key is of a
+// class that is not known here, or its bytes are none of Kryo's.
+func processingKey(gen kryo.Generation, data []byte) (kind string, text *string) {
+	decoded, err := kryo.Decode(gen, data, nil)
+	if err != nil || decoded.Rest != 0 && decoded.Unknown == nil {
+		return "", nil
+	}
+	shown := ""
+	switch v := decoded.Value.(type) {
+	case *kryo.String:
+		kind, shown = string(flinkmeta.KeyString), v.Text
+	case kryo.Int64:
+		kind, shown = string(flinkmeta.KeyLong), fmt.Sprint(int64(v))
+	case kryo.Int32:
+		kind, shown = string(flinkmeta.KeyInt), fmt.Sprint(int32(v))
+	case *kryo.Unknown:
+		return v.JavaClass, nil
+	default:
+		return v.Class(), nil
+	}
+	return kind, &shown
+}
+
 // unopened tells why a list could not be opened. Damage makes n markers that
 // can't be read; anything else is returned, because nothing can be said then.
 func (b *builder) unopened(o *flinkmeta.Operator, t *flinkmeta.Subtask, n int, err error) error {
@@ -213,11 +280,17 @@ func orUseAnother(hint string) string {
 // open reads the stream of an operator state handle. The first one tells which
 // Flink wrote it.
 func (b *builder) open(ctx context.Context, handle *flinkmeta.OperatorState) (*flinkmeta.OperatorStream, error) {
+	if s := b.opened[handle]; s != nil {
+		return s, nil
+	}
 	data, err := b.stream(ctx, handle.Stream)
 	if err != nil {
 		return nil, err
 	}
 	s, err := flinkmeta.OpenOperatorStream(data, handle)
+	if err == nil && len(data) <= maxOpened {
+		b.opened[handle] = s
+	}
 	if err == nil && b.streamVersion == 0 {
 		b.streamVersion = s.Version
 		by := "1.18 or later"

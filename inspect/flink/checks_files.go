@@ -23,6 +23,8 @@ const (
 	parallelStats = 8
 	// maxListed is how many findings of one kind are told one by one.
 	maxListed = 20
+	// maxUnreferenced is how many files that nothing references are listed.
+	maxUnreferenced = 1000
 )
 
 // reference is one distinct file that the metadata refers to.
@@ -125,11 +127,13 @@ func sum(a, b int64) int64 {
 func (b *builder) checkFiles(ctx context.Context) error {
 	refs := b.references()
 	roots := rootCache{known: map[string]bool{}}
+	b.progress.update(func(p *inspect.PointProgress) { p.FilesTotal = int64(len(refs)) })
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(parallelStats)
 	for _, r := range refs {
 		group.Go(func() error {
 			b.look(groupCtx, r, &roots)
+			b.progress.update(func(p *inspect.PointProgress) { p.Files++ })
 			return groupCtx.Err()
 		})
 	}
@@ -309,20 +313,26 @@ func (b *builder) checkUnreferenced(ctx context.Context, refs []*reference) erro
 			used[r.at.base()] = true
 		}
 	}
-	files, bytes := int64(0), int64(0)
+	found := inspect.Unreferenced{More: more, List: []inspect.UnreferencedFile{}}
+	slices.SortFunc(entries, func(x, y Entry) int { return strings.Compare(x.Name, y.Name) })
 	for _, e := range entries {
-		if e.Regular && !used[e.Name] {
-			files++
-			bytes += e.Size
+		if !e.Regular || used[e.Name] {
+			continue
+		}
+		found.Files++
+		found.Bytes = sum(found.Bytes, e.Size)
+		if len(found.List) < maxUnreferenced {
+			found.List = append(found.List, inspect.UnreferencedFile{URI: childURI(b.from.folder, e.Name), Bytes: e.Size})
 		}
 	}
-	if files > 0 {
+	b.point.Files.Unreferenced = &found
+	if found.Files > 0 {
 		atLeast := ""
 		if more {
 			atLeast = "at least "
 		}
 		b.add("F8", inspect.SeverityInfo, "they are leftovers and harmless for a restore",
-			"%s%s in the snapshot's folder that nothing references (%s)", atLeast, count(files, "file", "files"), figures.Bytes(bytes))
+			"%s%s in the snapshot's folder that nothing references (%s)", atLeast, count(found.Files, "file", "files"), figures.Bytes(found.Bytes))
 	}
 	return nil
 }

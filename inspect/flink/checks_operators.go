@@ -139,7 +139,7 @@ func wrongElement(s *flinkmeta.OperatorState) string {
 			switch {
 			case offset < 0 || size != flinkmeta.UnknownSize && offset >= size:
 				return fmt.Sprintf("offset %d of state %s is outside its stream of %s bytes", offset, quote(state.Name), group(size))
-			case offset < last:
+			case offset <= last:
 				return fmt.Sprintf("offset %d of state %s follows offset %d", offset, quote(state.Name), last)
 			}
 			last = offset
@@ -160,7 +160,7 @@ func wrongKeyGroup(k *flinkmeta.KeyedState) string {
 			continue
 		case offset < 0 || size != flinkmeta.UnknownSize && offset >= size && size > 0:
 			return fmt.Sprintf("offset %d of key group %d is outside its stream of %s bytes", offset, int64(k.Range.Start)+int64(i), group(size))
-		case offset < last:
+		case offset <= last:
 			return fmt.Sprintf("offset %d of key group %d follows offset %d", offset, int64(k.Range.Start)+int64(i), last)
 		}
 		last = offset

@@ -2,11 +2,8 @@ package flink
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf16"
 
 	"github.com/recoverctl/recoverctl/inspect"
 	"github.com/recoverctl/recoverctl/internal/flinkmeta"
@@ -54,43 +51,8 @@ func (b *builder) checkIdentifiers(ctx context.Context, o *flinkmeta.Operator) {
 	}
 }
 
-// stringValue reads a string of Flink's string serializer: the number of UTF-16
-// code units plus one, then each unit, all in groups of seven bits.
+// stringValue reads a string of Flink's string serializer, to its exact end.
 func stringValue(data []byte) (string, error) {
-	next := func() (uint32, error) {
-		var v uint32
-		for shift := 0; shift < 35; shift += 7 {
-			if len(data) == 0 {
-				return 0, errors.New("the string ends too early")
-			}
-			c := data[0]
-			data = data[1:]
-			v |= uint32(c&0x7f) << shift
-			if c&0x80 == 0 {
-				return v, nil
-			}
-		}
-		return 0, errors.New("the string has a number of more than 32 bits")
-	}
-	n, err := next()
-	switch {
-	case err != nil:
-		return "", err
-	case n == 0:
-		return "", errors.New("the string is null")
-	case int64(n)-1 > int64(len(data)):
-		return "", fmt.Errorf("the string has %d characters and %d bytes", n-1, len(data))
-	}
-	units := make([]uint16, 0, n-1)
-	for range n - 1 {
-		unit, err := next()
-		if err != nil {
-			return "", err
-		}
-		units = append(units, uint16(unit))
-	}
-	if len(data) > 0 {
-		return "", fmt.Errorf("%d bytes are left behind the string", len(data))
-	}
-	return string(utf16.Decode(units)), nil
+	key, err := flinkmeta.DecodeKey(flinkmeta.KeyString, data)
+	return key.Text, err
 }

@@ -40,7 +40,7 @@ func (s *Store) loadAll(ctx context.Context, found []candidate) ([]inspect.Recov
 	for i, c := range found {
 		group.Go(func() error {
 			all[i].candidate = c
-			all[i].point, all[i].err = s.load(ctx, c)
+			all[i].point, all[i].err = s.load(ctx, c, asked{})
 			return nil
 		})
 	}
@@ -84,9 +84,15 @@ func (s *Store) loadAll(ctx context.Context, found []candidate) ([]inspect.Recov
 	return points, errs
 }
 
+// asked is what a reading is to find out, and whom it tells how far it is.
+type asked struct {
+	question inspect.PointQuestion
+	progress *progress
+}
+
 // load reads one snapshot. A damaged one is returned with its failing checks,
 // beside a fault.
-func (s *Store) load(ctx context.Context, c candidate) (inspect.RecoveryPoint, error) {
+func (s *Store) load(ctx context.Context, c candidate, ask asked) (inspect.RecoveryPoint, error) {
 	p := unread(c.uri, string(c.kind()))
 	if c.system != nil && c.dir.scheme != schemeFile {
 		p.Taken.Source = inspect.TimeFromObject
@@ -116,7 +122,7 @@ func (s *Store) load(ctx context.Context, c candidate) (inspect.RecoveryPoint, e
 	if err != nil {
 		return damaged(p, c, err)
 	}
-	b := builder{store: s, from: c, md: md, point: p}
+	b := builder{store: s, from: c, md: md, point: p, asked: ask}
 	return b.build(ctx)
 }
 

@@ -19,7 +19,9 @@ type builder struct {
 	from          candidate
 	md            *flinkmeta.Metadata
 	point         inspect.RecoveryPoint
-	streamVersion int32 // of the first operator state stream that was opened
+	streamVersion int32                                                  // of the first operator state stream that was opened
+	opened        map[*flinkmeta.OperatorState]*flinkmeta.OperatorStream // of the operator that is looked at
+	asked
 }
 
 func (b *builder) build(ctx context.Context) (inspect.RecoveryPoint, error) {
@@ -42,6 +44,9 @@ func (b *builder) build(ctx context.Context) (inspect.RecoveryPoint, error) {
 	b.checkOffsets()
 	b.checkSavepoint()
 	b.checkOperators()
+	if err := b.keyed(ctx); err != nil {
+		return b.point, err
+	}
 	err := b.agents(ctx)
 	if err != nil {
 		return b.point, err // the merged marker stays unknown: some marker is not in the list
@@ -75,7 +80,7 @@ func operator(o *flinkmeta.Operator) inspect.Operator {
 	out := inspect.Operator{
 		ID: o.ID.String(), Name: o.Name, UID: o.UID,
 		Parallelism: int(o.Parallelism), MaxParallelism: int(o.MaxParallelism),
-		States: []inspect.OperatorState{},
+		States: []inspect.OperatorState{}, Processing: []inspect.ProcessingKey{},
 	}
 	for i := range o.Subtasks {
 		if o.Subtasks[i].ManagedOperator == nil {

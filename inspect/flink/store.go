@@ -32,7 +32,10 @@ type Store struct {
 	big      chan struct{} // held while a large metadata file is in memory
 }
 
-var _ inspect.PointStore = (*Store)(nil)
+var (
+	_ inspect.PointStore  = (*Store)(nil)
+	_ inspect.PointReader = (*Store)(nil)
+)
 
 // New makes a Store. A mapping that can't be understood is a fault of kind
 // Config.
@@ -150,6 +153,15 @@ func accessFault(err error, l location, uri string) *fault.Fault {
 // Point implements inspect.PointStore. uri is a snapshot's folder or its
 // metadata file, whatever that is called.
 func (s *Store) Point(ctx context.Context, uri string) (inspect.RecoveryPoint, error) {
+	return s.ReadPoint(ctx, uri, inspect.PointQuestion{}, nil)
+}
+
+// ReadPoint implements inspect.PointReader.
+func (s *Store) ReadPoint(ctx context.Context, uri string, q inspect.PointQuestion, watch func(inspect.PointProgress)) (inspect.RecoveryPoint, error) {
+	ask := asked{question: q}
+	if watch != nil {
+		ask.progress = &progress{now: s.clock.Now, tell: watch}
+	}
 	t, err := s.locate(ctx, uri)
 	if err != nil {
 		p := unread(uri, "")
@@ -160,14 +172,14 @@ func (s *Store) Point(ctx context.Context, uri string) (inspect.RecoveryPoint, e
 		return p, err
 	}
 	if !t.entry.Dir {
-		return s.load(ctx, candidate{uri: uri, folder: parentURI(uri), dir: t.at.dir(), meta: t.at, system: t.system, entry: t.entry, complete: true})
+		return s.load(ctx, candidate{uri: uri, folder: parentURI(uri), dir: t.at.dir(), meta: t.at, system: t.system, entry: t.entry, complete: true}, ask)
 	}
 	c, err := s.candidate(ctx, t.system, uri, t.at, t.entry)
 	if err != nil {
 		return unread(uri, ""), err
 	}
 	if c.complete || c.isSnapshotFolder() || c.writing != "" {
-		return s.load(ctx, c)
+		return s.load(ctx, c, ask)
 	}
 	return s.notAPoint(ctx, t)
 }

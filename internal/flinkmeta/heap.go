@@ -19,7 +19,7 @@ const (
 	// maxSearched is how many states a key group may have to be searched.
 	maxSearched = 32
 	// searchWork bounds a search, in places that are tried.
-	searchWork = 4 << 20
+	searchWork = 1 << 20
 )
 
 // heapState is what a walk needs to know of a state.

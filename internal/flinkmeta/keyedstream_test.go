@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/recoverctl/recoverctl/internal/flinkkey"
 	"github.com/recoverctl/recoverctl/internal/flinkmeta"
 	"github.com/recoverctl/recoverctl/internal/testkit/flinkcases"
 )
@@ -42,7 +43,7 @@ func sequences(t *testing.T, caseName, dir string, o *flinkmeta.Operator) []flin
 				if err != nil {
 					return err
 				}
-				if got := flinkmeta.KeyGroup(key.Hash, o.MaxParallelism); got != e.KeyGroup {
+				if got := flinkkey.Group(key.Hash, int(o.MaxParallelism)); got != e.KeyGroup {
 					t.Errorf("key %s hashes to key group %d, it is in %d", key.Text, got, e.KeyGroup)
 				}
 				k := found[key.Text]
@@ -167,7 +168,7 @@ func agentStream(tb testing.TB, layout flinkmeta.KeyedLayout, compressed bool, k
 		if err != nil {
 			tb.Fatal(err)
 		}
-		group := flinkmeta.KeyGroup(decoded.Hash, 128)
+		group := flinkkey.Group(decoded.Hash, 128)
 		b.Put(group, message, stored, binary.BigEndian.AppendUint64(nil, uint64(i+1)))
 		if i%2 == 0 {
 			b.Put(group, completed, stored, binary.BigEndian.AppendUint64(nil, uint64(i)))
@@ -401,7 +402,7 @@ func FuzzKeyedStream(f *testing.F) {
 			}
 		}
 		for _, keyType := range []flinkmeta.KeyType{flinkmeta.KeyString, flinkmeta.KeyLong, flinkmeta.KeyInt} {
-			if key, err := flinkmeta.DecodeKey(keyType, data); err == nil && flinkmeta.KeyGroup(key.Hash, 128) > 127 {
+			if key, err := flinkmeta.DecodeKey(keyType, data); err == nil && flinkkey.Group(key.Hash, 128) > 127 {
 				t.Fatalf("key %q is in no key group", key.Text)
 			}
 		}

@@ -1,8 +1,6 @@
 package flinkmeta
 
 import (
-	"math"
-	"math/bits"
 	"strconv"
 	"unicode/utf8"
 )
@@ -37,7 +35,7 @@ func KeyTypeOf(s Serializer) KeyType {
 type Key struct {
 	Type KeyType
 	Text string // as Java prints it
-	Hash int32  // Java's hashCode
+	Hash int32  // Java's hashCode, which decides the key group
 }
 
 // DecodeKey reads a key that its type's serializer wrote. The bytes must be
@@ -61,36 +59,6 @@ func DecodeKey(t KeyType, data []byte) (Key, error) {
 		r.corrupt(r.Pos(), "key", strconv.Itoa(r.Len())+" bytes are left behind it")
 	}
 	return k, r.Err()
-}
-
-// KeyGroup is the key group of a key with the hash among maxParallelism groups,
-// which must be positive.
-func KeyGroup(hash, maxParallelism int32) int32 {
-	return murmur(hash) % maxParallelism
-}
-
-// murmur is Flink's MathUtils.murmurHash of one int, never negative.
-func murmur(code int32) int32 {
-	h := uint32(code)
-	h *= 0xcc9e2d51
-	h = bits.RotateLeft32(h, 15)
-	h *= 0x1b873593
-	h = bits.RotateLeft32(h, 13)
-	h = h*5 + 0xe6546b64
-	h ^= 4
-	h ^= h >> 16
-	h *= 0x85ebca6b
-	h ^= h >> 13
-	h *= 0xc2b2ae35
-	h ^= h >> 16
-	switch n := int32(h); {
-	case n >= 0:
-		return n
-	case n == math.MinInt32:
-		return 0
-	default:
-		return -n
-	}
 }
 
 // FlinkString reads what Flink's serializer of strings wrote: the number of
