@@ -71,19 +71,19 @@ func TestASourceHasItsOwnFilterLanguage(t *testing.T) {
 // are shown, with the selection where it was.
 func TestAFilteredTableKeepsItsRowsWhileAScanRuns(t *testing.T) {
 	looked := 0
-	table := vtable.New(plain, nameColumn, every(64, 400_000, &looked))
+	table := vtable.New(plain, nameColumn, every(64, 40_000, &looked))
 	table.Resize(tui.Size{Width: 80, Height: 20})
-	table.SetFilter("divides:640")
+	table.SetFilter("divides:64")
 	finish(table)
-	table.Select("row-064000")
+	table.Select("row-006400")
 	least, _ := table.Shown()
 	for step := 32; step >= 1; step /= 2 {
-		table.SetSource(every(step, 400_000, &looked))
+		table.SetSource(every(step, 40_000, &looked))
 		for range 3 {
 			table.Step()
 			n, _ := table.Shown()
 			least = min(least, n)
-			if id, _ := table.Selected(); id != "row-064000" {
+			if id, _ := table.Selected(); id != "row-006400" {
 				t.Fatalf("%s is selected", id)
 			}
 		}
@@ -92,26 +92,26 @@ func TestAFilteredTableKeepsItsRowsWhileAScanRuns(t *testing.T) {
 	if n, complete := table.Shown(); n != 625 || !complete || least != 625 {
 		t.Errorf("%d rows, complete %v, at least %d on the way; want 625 always", n, complete, least)
 	}
-	if id, _ := table.Selected(); id != "row-064000" {
+	if id, _ := table.Selected(); id != "row-006400" {
 		t.Errorf("%s is selected", id)
 	}
 	table.SetFilter("")
-	if n, _ := table.Shown(); n != 400_000 {
+	if n, _ := table.Shown(); n != 40_000 {
 		t.Errorf("without a filter %d rows are shown, not those that came last", n)
 	}
 }
 
 // Another filter, or none, acts on the newest rows at once.
 func TestAnotherFilterTakesTheNewestRows(t *testing.T) {
-	for query, want := range map[string]int{"": 300_000, "divides:100000": 3} {
+	for query, want := range map[string]int{"": 30_000, "divides:10000": 3} {
 		looked := 0
-		table := vtable.New(plain, nameColumn, every(2, 300_000, &looked))
+		table := vtable.New(plain, nameColumn, every(2, 30_000, &looked))
 		table.Resize(tui.Size{Width: 80, Height: 20})
 		table.SetFilter("divides:1000")
 		finish(table)
-		table.Select("row-050000")
-		table.SetSource(every(1, 300_000, &looked))
-		table.SetSource(every(1, 300_000, &looked))
+		table.Select("row-005000")
+		table.SetSource(every(1, 30_000, &looked))
+		table.SetSource(every(1, 30_000, &looked))
 		table.SetFilter(query)
 		finish(table)
 		if n, _ := table.Shown(); n != want {

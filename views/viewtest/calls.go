@@ -28,6 +28,13 @@ func (c *CallScan) Calls(ctx context.Context, _ inspect.Job, watch func(inspect.
 	for _, u := range c.Updates {
 		found.Calls.Actions = append(found.Calls.Actions, u.Changed...)
 		found.Calls.Scanned.Records, found.Calls.Scanned.Bytes = u.Progress.Records, u.Progress.Bytes
+		for _, a := range u.Changed {
+			for _, c := range a.Calls {
+				if c.State == inspect.CallPending {
+					found.Calls.Counts.Pending++
+				}
+			}
+		}
 		watch(u)
 	}
 	if c.Told != nil {
