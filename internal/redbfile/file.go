@@ -1,0 +1,206 @@
+package redbfile
+
+import (
+	"context"
+	"errors"
+	"io"
+)
+
+// File is a database that is read.
+type File struct {
+	Header
+	r    io.ReaderAt
+	size int64
+}
+
+// Open reads the header of a file of size bytes. The error is an *Error.
+func Open(r io.ReaderAt, size int64) (*File, error) {
+	h, err := readHeader(r, size)
+	if err != nil {
+		return nil, err
+	}
+	return &File{Header: h, r: r, size: size}, nil
+}
+
+// Changed reports whether the header is no longer the one that was read: a
+// writer has committed since, and pages that were read may have been reused.
+func (f *File) Changed() (bool, error) {
+	var now [headerSize]byte
+	if _, err := f.r.ReadAt(now[:], 0); err != nil {
+		return true, &Error{Code: Unreadable, Message: "the header can't be read again", Err: err}
+	}
+	return now != f.raw, nil
+}
+
+// View is the commit that a start of the engine would go on from.
+type View struct {
+	Slot        int
+	Transaction uint64
+	Version     int
+	Tables      []Table // of the user, in the order of their names
+
+	// RolledBack: the newer commit is damaged, and a start takes the older one.
+	RolledBack bool
+	// Blind: the file was closed cleanly, so that redb 2.6 checks nothing when it
+	// opens it. With Damage it returns damaged data.
+	Blind bool
+	// Short and Long are how many bytes the file has less or more than its header
+	// says. An engine panics at its start over a short one.
+	Short, Long int64
+	// OtherUnchecked: the commit that a start falls back to has a wrong checksum
+	// itself, which redb 2.6 does not look at.
+	OtherUnchecked bool
+
+	Damage []Damage // bounded
+	// Damaged counts all pages that are not as their parents say.
+	Damaged int
+}
+
+// maxDamage bounds View.Damage.
+const maxDamage = 64
+
+// Read finds the commit that a start would take, and visits every entry of the
+// user's tables in it, table by table in the order of their names and keys.
+// begin is called before the first entry, and again where the commit turned out
+// to be damaged and another one is taken: then everything that was visited is
+// void. Key and value are valid until visit returns; an error of it ends the
+// reading. Every page's checksum is looked at, also those of the system's tables.
+//
+// The error is an *Error where no commit can be read, else that of ctx or visit.
+func (f *File) Read(ctx context.Context, begin func(), visit func(t *Table, key, value []byte) error) (View, error) {
+	p, s := f.Primary, 1-f.Primary
+	if !f.Recovery && f.size == f.length() {
+		begin()
+		v, err := f.read(ctx, p, true, visit)
+		v.Blind = true
+		if !f.Slots[p].Valid {
+			v.note(Damage{Message: "the checksum of the commit slot is wrong", Offset: slotsAt + int64(p)*slotSize})
+		}
+		return v, err
+	}
+	take := p
+	switch {
+	case f.TwoPhase:
+		if !f.Slots[p].Valid {
+			return View{}, failure(NoSlot, "the last commit was made in two phases and its slot's checksum is wrong: no start of the engine gets over that")
+		}
+	case !f.Slots[p].Valid && !f.Slots[s].Valid:
+		return View{}, failure(NoSlot, "both commit slots have wrong checksums: no start of the engine gets over that")
+	case !f.Slots[p].Valid, f.Slots[s].Valid && f.Slots[s].Transaction > f.Slots[p].Transaction, f.Unflushed && f.Slots[s].Valid:
+		take = s
+	}
+	begin()
+	// An engine gets over no file that is too short; what is left of it is worth
+	// reading all the same.
+	short := f.size < f.length()
+	v, err := f.read(ctx, take, short, visit)
+	switch {
+	case err == nil && short && v.Damaged > 0 && len(v.Tables) == 0:
+		return v, noTree(v)
+	case err == nil:
+		v.RolledBack = take != p && !f.Slots[p].Valid
+		return v, nil
+	case !errors.Is(err, errStopped):
+		return v, err
+	case f.TwoPhase:
+		return v, noTree(v)
+	}
+	first, other := v, 1-take
+	begin()
+	v, err = f.read(ctx, other, false, visit)
+	switch {
+	case errors.Is(err, errStopped):
+		return first, noTree(first)
+	case err != nil:
+		return v, err
+	}
+	v.RolledBack, v.OtherUnchecked = true, !f.Slots[other].Valid
+	for _, d := range first.Damage {
+		v.note(d)
+	}
+	return v, nil
+}
+
+func noTree(v View) error {
+	what := "a page of every commit is damaged: no start of the engine gets over that"
+	if len(v.Damage) > 0 {
+		what += " (" + v.Damage[0].Message + ")"
+	}
+	return &Error{Code: NoTree, Message: what}
+}
+
+func (v *View) note(d Damage) {
+	v.Damaged++
+	if len(v.Damage) < maxDamage {
+		v.Damage = append(v.Damage, d)
+	}
+}
+
+// read reads the commit of one slot. Where it does not go on, errStopped is the
+// first damaged page.
+func (f *File) read(ctx context.Context, slot int, goOn bool, visit func(t *Table, key, value []byte) error) (View, error) {
+	s := f.Slots[slot]
+	v := View{Slot: slot, Transaction: s.Transaction, Version: s.Version, Tables: []Table{}}
+	if want := f.length(); f.size < want {
+		v.Short = want - f.size
+	} else {
+		v.Long = f.size - want
+	}
+	w := newWalker(f.r, f.size, f.Header, func(d Damage) bool {
+		v.note(d)
+		return goOn
+	})
+	tables, err := f.tables(ctx, w, s.user)
+	v.Tables = append(v.Tables, tables...)
+	if err != nil {
+		return v, err
+	}
+	for i := range v.Tables {
+		if err := w.read(ctx, &v.Tables[i], visit); err != nil {
+			return v, err
+		}
+	}
+	// The system's tables count as much when a start chooses between commits.
+	system, err := f.tables(ctx, w, s.system)
+	if err != nil {
+		return v, err
+	}
+	nothing := func(*Table, []byte, []byte) error { return nil }
+	for i := range system {
+		if err := w.read(ctx, &system[i], nothing); err != nil {
+			return v, err
+		}
+	}
+	const freedKey = 16 // a transaction's id and a page of its list
+	w.table = "the freed pages"
+	return v, w.tree(ctx, s.freed, freedKey, variable, func(_, _ []byte) error { return nil })
+}
+
+// maxTables bounds the tables of a file. An engine makes three.
+const maxTables = 1000
+
+func (f *File) tables(ctx context.Context, w *walker, from *root) ([]Table, error) {
+	var out []Table
+	w.table = "the list of tables"
+	err := w.tree(ctx, from, variable, variable, func(name, definition []byte) error {
+		t, err := parseTable(name, definition)
+		switch {
+		case err != nil:
+			return w.bad(from.page, 0, "%v", err)
+		case len(out) == maxTables:
+			return w.bad(from.page, 0, "it has more than %d tables", maxTables)
+		}
+		out = append(out, t)
+		return nil
+	})
+	return out, err
+}
+
+// read visits a table.
+func (w *walker) read(ctx context.Context, t *Table, visit func(t *Table, key, value []byte) error) error {
+	if t.Multimap {
+		return nil
+	}
+	w.table = t.Name
+	return w.tree(ctx, t.root, t.key, t.value, func(key, value []byte) error { return visit(t, key, value) })
+}

@@ -1,0 +1,340 @@
+package redbfile
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// entry is one that the redb library read.
+type entry struct {
+	Sequence uint64 `json:"seq"`
+	Length   int    `json:"payload_len"`
+	Hash     string `json:"payload_sha256"`
+}
+
+// library is what the redb library of one version said of a file.
+type library struct {
+	OK    bool   `json:"ok"`
+	Error string `json:"error"`
+	Value struct {
+		Entries []entry           `json:"entries"`
+		Meta    map[string]uint64 `json:"meta"`
+		Tables  []string          `json:"tables"`
+	} `json:"value"`
+}
+
+type expected struct {
+	Report struct {
+		Redb2 *library `json:"redb2"`
+		Redb4 *library `json:"redb4"`
+	} `json:"engine_and_library_report"`
+}
+
+func unpack(t testing.TB, path string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	z, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// content is what was read of the two tables of a write-ahead log.
+type content struct {
+	entries []entry
+	meta    map[string]uint64
+}
+
+func (c *content) begin() { *c = content{meta: map[string]uint64{}} }
+
+func (c *content) visit(t *Table, key, value []byte) error {
+	switch t.Name {
+	case "entries":
+		if len(key) != 8 {
+			return errors.New("no entry")
+		}
+		sum := sha256.Sum256(value)
+		c.entries = append(c.entries, entry{binary.LittleEndian.Uint64(key), len(value), hex.EncodeToString(sum[:])})
+	case "meta":
+		c.meta[string(key)] = binary.LittleEndian.Uint64(value)
+	}
+	return nil
+}
+
+// damagedClean are files that the library opens and returns damaged data of,
+// because it checks nothing after a clean close.
+var damagedClean = map[string]bool{"bad-entry-clean": true, "bad-slot-primary-clean": true}
+
+// shorter are files over whose length the library panics, and whose entries are
+// there all the same.
+var shorter = map[string]int64{"torn-length": 1000, "truncated-clean": 5 * pageSize, "truncated-unclean": 5 * pageSize}
+
+// What the redb library reads of a real engine's files is read here, and what it
+// refuses is refused.
+func TestFilesAreReadAsByTheLibrary(t *testing.T) {
+	files, err := filepath.Glob("testdata/*/*/wal.redb.gz")
+	if err != nil || len(files) < 40 {
+		t.Fatal(len(files), err)
+	}
+	for _, path := range files {
+		name := filepath.Base(filepath.Dir(path))
+		t.Run(name, func(t *testing.T) {
+			var want expected
+			text, err := os.ReadFile(filepath.Join(filepath.Dir(path), "expected.json"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := json.Unmarshal(text, &want); err != nil {
+				t.Fatal(err)
+			}
+			says := want.Report.Redb2
+			if four := want.Report.Redb4; four != nil && four.OK && (says == nil || !says.OK) {
+				says = four
+			}
+			data := unpack(t, path)
+			var got content
+			var view View
+			f, err := Open(bytes.NewReader(data), int64(len(data)))
+			if err == nil {
+				view, err = f.Read(context.Background(), got.begin, got.visit)
+			}
+			if missing, ok := shorter[name]; ok {
+				if err != nil || view.Short != missing || len(got.entries) == 0 {
+					t.Fatalf("%d bytes short, %d entries, %v", view.Short, len(got.entries), err)
+				}
+				return
+			}
+			if says == nil || !says.OK {
+				if err == nil {
+					t.Fatalf("read %d entries; the library says %+v", len(got.entries), says)
+				}
+				var refused *Error
+				if !errors.As(err, &refused) || refused.Code == "" || refused.Message == "" {
+					t.Errorf("%v", err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if damagedClean[name] != (view.Blind && view.Damaged > 0) {
+				t.Errorf("damage %+v", view.Damage)
+			}
+			if len(view.Tables) != len(says.Value.Tables) {
+				t.Errorf("tables %v, want %v", view.Tables, says.Value.Tables)
+			}
+			for i, table := range view.Tables {
+				if table.Name != says.Value.Tables[i] {
+					t.Errorf("table %s, want %s", table.Name, says.Value.Tables[i])
+				}
+				if table.Name == "entries" && (table.Entries != uint64(len(got.entries)) || table.KeyType != "u64" || table.ValueType != "&[u8]") {
+					t.Errorf("%+v with %d entries", table, len(got.entries))
+				}
+			}
+			for key, value := range says.Value.Meta {
+				if got.meta[key] != value {
+					t.Errorf("%s is %d, want %d", key, got.meta[key], value)
+				}
+			}
+			if len(got.entries) != len(says.Value.Entries) {
+				t.Fatalf("%d entries, want %d", len(got.entries), len(says.Value.Entries))
+			}
+			for i, e := range got.entries {
+				if want := says.Value.Entries[i]; e != want {
+					t.Errorf("%+v, want %+v", e, want)
+				}
+			}
+		})
+	}
+}
+
+// A file whose newer commit is damaged is read as the older one, and says so.
+func TestRollingBack(t *testing.T) {
+	for name, want := range map[string]struct {
+		rolledBack bool
+		cursor     uint64
+	}{
+		"unclean-pending":          {false, 13},
+		"god-byte-flipped":         {false, 13},
+		"bad-slot-primary-unclean": {true, 12},
+		"bad-table-tree-unclean":   {true, 12},
+	} {
+		t.Run(name, func(t *testing.T) {
+			data := unpack(t, "testdata/wal-local/"+name+"/wal.redb.gz")
+			f, err := Open(bytes.NewReader(data), int64(len(data)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got content
+			v, err := f.Read(context.Background(), got.begin, got.visit)
+			if err != nil || v.RolledBack != want.rolledBack || got.meta["cursor"] != want.cursor || v.Blind || !f.Recovery {
+				t.Errorf("%+v, cursor %d, %v", v, got.meta["cursor"], err)
+			}
+		})
+	}
+}
+
+func TestAFileThatChanges(t *testing.T) {
+	data := unpack(t, "testdata/wal-local/unclean-pending/wal.redb.gz")
+	f, err := Open(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if changed, err := f.Changed(); changed || err != nil {
+		t.Error(changed, err)
+	}
+	data[9] ^= primaryBit
+	if changed, err := f.Changed(); !changed || err != nil {
+		t.Error(changed, err)
+	}
+}
+
+func TestTheReadingCanBeEnded(t *testing.T) {
+	data := unpack(t, "testdata/wal-local/deep/wal.redb.gz")
+	f, err := Open(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := f.Read(ctx, func() {}, func(*Table, []byte, []byte) error { return nil }); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	enough := errors.New("enough")
+	if _, err := f.Read(context.Background(), func() {}, func(*Table, []byte, []byte) error { return enough }); !errors.Is(err, enough) {
+		t.Error(err)
+	}
+}
+
+// failing is a disk that fails after so many bytes.
+type failing struct {
+	io.ReaderAt
+	after int64
+}
+
+var errDisk = errors.New("input/output error")
+
+func (f failing) ReadAt(p []byte, off int64) (int, error) {
+	if off >= f.after {
+		return 0, errDisk
+	}
+	return f.ReaderAt.ReadAt(p, off)
+}
+
+func TestADiskThatFailsIsNoDamage(t *testing.T) {
+	data := unpack(t, "testdata/wal-local/clean-pending/wal.redb.gz")
+	for _, after := range []int64{0, headerSize} {
+		f, err := Open(failing{bytes.NewReader(data), after}, int64(len(data)))
+		if err == nil {
+			_, err = f.Read(context.Background(), func() {}, func(*Table, []byte, []byte) error { return nil })
+		}
+		var refused *Error
+		if !errors.As(err, &refused) || refused.Code != Unreadable || !errors.Is(err, errDisk) {
+			t.Errorf("%d: %v", after, err)
+		}
+	}
+}
+
+// reached notes which pages are read.
+type reached struct {
+	io.ReaderAt
+	pages map[int]bool
+}
+
+func (r reached) ReadAt(p []byte, off int64) (int, error) {
+	for n := off / pageSize; n*pageSize < off+int64(len(p)); n++ {
+		r.pages[int(n)] = true
+	}
+	return r.ReaderAt.ReadAt(p, off)
+}
+
+// sparse writes a file as its length in pages and what of each page that is
+// reached is not zero, so that it is small enough to be changed at random.
+func sparse(t testing.TB, data []byte) []byte {
+	r := reached{bytes.NewReader(data), map[int]bool{}}
+	f, err := Open(r, int64(len(data)))
+	if err == nil {
+		_, err = f.Read(context.Background(), func() {}, func(*Table, []byte, []byte) error { return nil })
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := binary.LittleEndian.AppendUint16(nil, uint16(len(data)/pageSize))
+	for n := 0; (n+1)*pageSize <= len(data); n++ {
+		page := bytes.TrimRight(data[n*pageSize:(n+1)*pageSize], "\x00")
+		if r.pages[n] && len(page) > 0 {
+			out = binary.LittleEndian.AppendUint16(out, uint16(n))
+			out = append(binary.LittleEndian.AppendUint16(out, uint16(len(page))), page...)
+		}
+	}
+	return out
+}
+
+// dense is the file that sparse wrote.
+func dense(in []byte) []byte {
+	if len(in) < 2 {
+		return nil
+	}
+	out := make([]byte, int(binary.LittleEndian.Uint16(in)%1024)*pageSize)
+	for in = in[2:]; len(in) >= 4; {
+		n, length := int(binary.LittleEndian.Uint16(in)), int(binary.LittleEndian.Uint16(in[2:]))
+		in = in[4:]
+		length = min(length, len(in), pageSize)
+		if (n+1)*pageSize <= len(out) {
+			copy(out[n*pageSize:], in[:length])
+		}
+		in = in[length:]
+	}
+	return out
+}
+
+// FuzzRead changes bytes of real files: nothing may be read outside them, and
+// nothing twice. Files that were closed cleanly are read on past damage.
+func FuzzRead(f *testing.F) {
+	for _, name := range []string{"wal-local/empty-clean", "wal-local/lib-v3-clean", "wal-local/lib-v3-reclaimed", "wal-local/empty-unclean", "redb/example-v2"} {
+		f.Add(sparse(f, unpack(f, "testdata/"+name+"/wal.redb.gz")))
+	}
+	f.Fuzz(func(t *testing.T, in []byte) {
+		data := dense(in)
+		var refused *Error
+		file, err := Open(bytes.NewReader(data), int64(len(data)))
+		if err != nil {
+			if !errors.As(err, &refused) {
+				t.Fatal(err)
+			}
+			return
+		}
+		visited := 0
+		v, err := file.Read(context.Background(), func() { visited = 0 }, func(_ *Table, key, value []byte) error {
+			visited += len(key) + len(value)
+			return nil
+		})
+		if err != nil && !errors.As(err, &refused) {
+			t.Fatal(err)
+		}
+		if visited > len(data) {
+			t.Errorf("%d bytes were visited of a file of %d", visited, len(data))
+		}
+		if v.Damaged < len(v.Damage) || len(v.Damage) > maxDamage {
+			t.Errorf("%d damaged, %d listed", v.Damaged, len(v.Damage))
+		}
+	})
+}
