@@ -9,7 +9,7 @@ import (
 
 func newInspect(a *app) *cobra.Command {
 	return group("inspect", "Read the state of a job's recovery; nothing is changed",
-		newInspectJob(a), newInspectPoints(a), newInspectPoint(a), newInspectControl(a), newInspectFlink(a))
+		newInspectJob(a), newInspectPoints(a), newInspectPoint(a), newInspectControl(a), newInspectCalls(a), newInspectKey(a), newInspectFlink(a))
 }
 
 // failOn is the severity from which findings make a command exit 1.
@@ -39,17 +39,23 @@ func (f *failOn) status(severities ...inspect.Severity) error {
 
 func newInspectJob(a *app) *cobra.Command {
 	var limit failOn
+	var calls bool
 	cmd := &cobra.Command{
 		Use: "job", Short: "Show a job's log, boundary, recovery points with verdicts, and what is wrong first", Args: noArgs,
 		Long: `Reads the action-state topic, the control topic and every recovery point in the
 job's places, and judges each recovery point as a restore would. With the job's
 JobManager (--flink-rest) it also tells what the running job does, what failed
-last, and what Flink would restore by itself.
+last, and what Flink would restore by itself. With --calls it also scans the whole
+topic for durable calls: which are open without an outcome on record, and how many
+a restore from each recovery point would make again.
 
 Exit codes: 0 nothing at or above --fail-on was found, 1 something was,
 4 nothing could be reached, 6 the topic does not exist and there is no point.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.withJob(limit.check, func(in *inspect.Inspector, job inspect.Job) error {
+				if calls {
+					in = in.CountingCalls(a.callProgress())
+				}
 				o, err := in.Overview(cmd.Context(), job)
 				if o.Empty() {
 					if err == nil {
@@ -69,11 +75,18 @@ Exit codes: 0 nothing at or above --fail-on was found, 1 something was,
 		},
 	}
 	limit.register(cmd)
+	registerCalls(cmd, &calls)
 	return cmd
+}
+
+// registerCalls is the flag of commands that also scan for calls.
+func registerCalls(cmd *cobra.Command, calls *bool) {
+	cmd.Flags().BoolVar(calls, "calls", false, "also scan the topic for durable calls, and count those that would run again")
 }
 
 func newInspectPoints(a *app) *cobra.Command {
 	var limit failOn
+	var calls bool
 	cmd := &cobra.Command{
 		Use: "points [URI]", Short: "List recovery points under a place, with verdicts where a cluster is configured",
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -102,6 +115,9 @@ func newInspectPoints(a *app) *cobra.Command {
 				return err
 			}
 			defer systems.close()
+			if calls {
+				in = in.CountingCalls(a.callProgress())
+			}
 			list, err := in.Points(cmd.Context(), job, uri)
 			if len(list.Points) == 0 && err != nil {
 				return err
@@ -117,6 +133,7 @@ func newInspectPoints(a *app) *cobra.Command {
 		},
 	}
 	limit.register(cmd)
+	registerCalls(cmd, &calls)
 	return cmd
 }
 

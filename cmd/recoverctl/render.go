@@ -75,9 +75,7 @@ func renderOverview(t *table, o inspect.JobOverview, now time.Time) {
 		t.row(text("last operation"), text("none known"))
 	}
 	renderLiveSource(t, o, now)
-	if o.PendingCalls == nil {
-		t.row(text("durable calls"), text("not scanned"))
-	}
+	t.row(text("durable calls"), text(callsOnRecord(o)))
 	for _, s := range o.Settings {
 		t.row(text(s.Name), text(s.Value+" (set by "+s.Source+")"))
 	}
@@ -128,8 +126,13 @@ func renderPoints(t *table, points []inspect.PointSummary, now time.Time) {
 			reason = "not checked: " + strings.Join(p.Unchecked, ", ")
 		}
 		runsAgain := "not scanned"
-		if p.RunsAgain != nil {
+		switch {
+		case p.RunsAgain != nil:
 			runsAgain = figures.Group(*p.RunsAgain)
+		case p.Calls != nil:
+			runsAgain = "unknown"
+		case p.Verdict == inspect.Rejected:
+			runsAgain = nothing
 		}
 		name := p.URI
 		if p.Pinned {
@@ -292,9 +295,7 @@ func renderValidation(t *table, v inspect.RestoreValidation, now time.Time) {
 	for _, r := range v.Runtime {
 		t.row(text("release "+string(r.Release)), text(strings.ReplaceAll(string(r.Outcome), "-", " ")+": "+r.Message))
 	}
-	if v.Calls == nil {
-		t.row(text("durable calls"), text("not scanned"))
-	}
+	t.row(text("durable calls"), text(restoredCalls(v.Calls, v.Verdict)))
 	if v.Replayed != nil {
 		t.row(text("replayed"), text(replayedText(*v.Replayed)))
 	}
@@ -322,6 +323,9 @@ func renderLater(t *table, v inspect.RestoreValidation) {
 	default:
 		t.line("? " + after + "unknown: nothing would refuse this restore, and not everything could be checked")
 	}
+	if v.Later.Calls != nil {
+		t.row(text("durable calls"), text(restoredCalls(v.Later.Calls, v.Later.Verdict)))
+	}
 	for _, r := range v.Later.Changed(v.Rules) {
 		t.row(text(r.Title), text(resultWord(r.Result)), text(r.Message))
 	}
@@ -347,7 +351,36 @@ func nearbyText(n *inspect.Nearby, now time.Time) string {
 	if n == nil {
 		return "none known"
 	}
-	return fmt.Sprintf("%s  %s old, replays a span of %s offsets", safe(n.URI), age(n.Taken, now), figures.Group(n.Span))
+	out := fmt.Sprintf("%s  %s old, replays a span of %s offsets", safe(n.URI), age(n.Taken, now), figures.Group(n.Span))
+	if n.RunsAgain != nil {
+		out += fmt.Sprintf(", %s calls run again", figures.Group(*n.RunsAgain))
+	}
+	return out
+}
+
+// callsOnRecord says which calls of a job are open, and that nobody looked.
+func callsOnRecord(o inspect.JobOverview) string {
+	switch n := o.PendingCalls; {
+	case n != nil:
+		return fmt.Sprintf("%s pending, %s overwritten, %s unmatched, in %s records", figures.Group(n.Pending), figures.Group(n.Overwritten), figures.Group(n.Unmatched), figures.Group(o.Scan.Records))
+	case o.Scan != nil:
+		return "not all of the topic was scanned"
+	default:
+		return "not scanned"
+	}
+}
+
+// restoredCalls says what a restore does to the calls at risk.
+func restoredCalls(c *inspect.CallCounts, v inspect.Verdict) string {
+	switch {
+	case c != nil:
+		return fmt.Sprintf("%s run again, %s go to the reconciler, %s unknown, %s reused",
+			figures.Group(c.RunsAgain), figures.Group(c.Reconciler), figures.Group(c.Unknown), figures.Group(c.Reused))
+	case v == inspect.Rejected:
+		return "a restore that is rejected makes none"
+	default:
+		return "not scanned"
+	}
 }
 
 func renderWindow(t *table, window []inspect.Window) {

@@ -24,7 +24,7 @@ const maxMarkersFile = 64 << 20
 
 func newValidateRestore(a *app) *cobra.Command {
 	var markersFile, planFile string
-	var readWindow bool
+	var readWindow, calls bool
 	cmd := &cobra.Command{
 		Use: "restore URI", Short: "Would a restore from this recovery point be accepted, and what would it replay",
 		Long: `Evaluates every rule of a restore in the order of the real code: the first one
@@ -35,7 +35,10 @@ them, as the restore would, for one bad record stops it. Give --max-parallelism
 where the recovery point does not say it.
 
 With --plan it also says what the same restore would say once that cleanup plan
-is applied, and which rules speak differently then.
+is applied, and which rules speak differently then. With --calls the topic is
+scanned for durable calls: how many the restore would make again, how many it
+would leave to the job's reconciler, and how many it would replay, now and with
+--plan later.
 
 Exit codes: 0 accepted, with --plan now and later; 1 rejected or unknown, now or
 later; 4 neither the recovery point nor the cluster could be reached, 6 there is
@@ -80,6 +83,9 @@ nothing at that URI or no such plan, 9 the plan is not valid.`,
 				if readWindow {
 					in = in.ReadingWindow(a.windowProgress())
 				}
+				if calls {
+					in = in.CountingCalls(a.callProgress())
+				}
 				if plan != nil {
 					in = in.WithProspect(actions.Prospect(*plan))
 				}
@@ -104,6 +110,7 @@ nothing at that URI or no such plan, 9 the plan is not valid.`,
 	cmd.Flags().StringVar(&markersFile, "markers", "", "judge the markers in this JSON `FILE` (- for standard input) instead of a recovery point")
 	cmd.Flags().StringVar(&planFile, "plan", "", "also say what it would be once the cleanup plan in this `FILE` is applied")
 	cmd.Flags().BoolVar(&readWindow, "read-window", false, "also read the replay window record by record, as the restore would")
+	registerCalls(cmd, &calls)
 	return cmd
 }
 
