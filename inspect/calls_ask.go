@@ -24,7 +24,7 @@ type CallAsk struct {
 	All        bool          // completed actions too
 	Keys       []CallKey     // only actions of these keys; empty: of all
 	Prefix     string        // only actions whose key text begins so
-	Dictionary KeyDictionary // nil: none
+	Dictionary KeyDictionary // nil: the keys that the newest recovery point with readable keyed state keeps
 }
 
 // Calls reads the job's topic once for its durable calls and says what a restore
@@ -52,6 +52,9 @@ func (i *Inspector) Calls(ctx context.Context, job Job, ask CallAsk, watch func(
 		return calls, nil, MissingTopic(job.Topic)
 	}
 	q := CallQuestion{Job: job, Points: ev.markers(job, points, ask.Points != nil), Plan: ask.Plan, All: ask.All, Keys: ask.Keys, Prefix: ask.Prefix, Dictionary: ask.Dictionary}
+	if q.Dictionary == nil {
+		q.Dictionary = i.dictionary(ctx, points)
+	}
 	if ask.FromMarker != "" {
 		if q.From, err = i.fromMarker(ctx, job, ask.FromMarker, ev); err != nil {
 			return calls, nil, err

@@ -148,7 +148,7 @@ func (r *restore) pointRules() {
 		switch {
 		case c.ID == "F6":
 			unreachable = append(unreachable, safetext.Of(c.Message).String())
-		case c.Severity != SeverityError || judgesMarkers(c):
+		case c.Severity != SeverityError || judgesMarkers(c) || judgesKeys(c):
 		case isFileCheck(c):
 			lost = append(lost, Reason{*problem(files, Named{"check": c.ID}, "%s", safetext.Of(c.Message))})
 		default:
@@ -200,6 +200,10 @@ func isFileCheck(c Check) bool { return slices.Contains([]string{"F1", "F2", "F3
 // judgesMarkers reports whether a check speaks about what markers hold. The
 // rules of a restore judge that themselves, in the order of the real code.
 func judgesMarkers(c Check) bool { return slices.Contains([]string{"U9", "U10", "U11", "U12"}, c.ID) }
+
+// judgesKeys reports whether a check speaks about what keyed state holds: wrong as
+// it is, a restore does not look at it.
+func judgesKeys(c Check) bool { return slices.Contains([]string{"K5", "K6"}, c.ID) }
 
 // hidesMarkers reports whether a failing check means that markers may be
 // missing: the place, the metadata or an operator's list state is not readable.

@@ -198,6 +198,9 @@ func (b *builder) subtaskMarkers(ctx context.Context, o *flinkmeta.Operator, t *
 // processing lists the keys with an unfinished run. What can't be read has a
 // check from the markers, or is of a kind that only its job knows.
 func (b *builder) processing(ctx context.Context, o *flinkmeta.Operator) {
+	if b.brief {
+		return
+	}
 	at := slices.IndexFunc(b.point.Operators, func(p inspect.Operator) bool { return p.ID == o.ID.String() })
 	out := &b.point.Operators[at]
 	gen := generationOf(b.md.Version)

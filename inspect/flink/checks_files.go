@@ -321,7 +321,7 @@ func (b *builder) checkUnreferenced(ctx context.Context, refs []*reference) erro
 		}
 		found.Files++
 		found.Bytes = sum(found.Bytes, e.Size)
-		if len(found.List) < maxUnreferenced {
+		if !b.brief && len(found.List) < maxUnreferenced {
 			found.List = append(found.List, inspect.UnreferencedFile{URI: childURI(b.from.folder, e.Name), Bytes: e.Size})
 		}
 	}

@@ -107,18 +107,38 @@ func (r *keyedReading) read(ctx context.Context, whole bool) error {
 	switch {
 	case first.Changelog != nil, first.InMemory != nil, first.File != nil:
 		r.out.Backend, r.out.Why = inspect.BackendChangelog, "the changes of a changelog are not decoded"
+		r.skipped()
+		return nil
 	case first.Incremental != nil:
 		r.out.Backend = inspect.BackendFiles
-		return r.files(ctx, first.Incremental)
 	case first.Kind == flinkmeta.KeyGroupsSavepoint:
 		r.out.Backend = inspect.BackendCanonical
-		return r.streams(ctx, whole)
 	default:
 		r.out.Backend = inspect.BackendHeap
+	}
+	switch {
+	case r.brief && !r.inline():
+		r.out.Why = "in a list of recovery points only keyed state inside the metadata is read"
+		return nil
+	case first.Incremental != nil:
+		return r.files(ctx, first.Incremental)
+	default:
 		return r.streams(ctx, whole)
 	}
-	r.skipped()
-	return nil
+}
+
+// inline reports whether all keyed state that would be read is in the metadata.
+func (r *keyedReading) inline() bool {
+	return !slices.ContainsFunc(r.handles, func(t *flinkmeta.Subtask) bool {
+		var s *flinkmeta.Stream
+		switch k := t.ManagedKeyed; {
+		case k.KeyGroups != nil:
+			s = k.KeyGroups.Stream.Leaf()
+		case k.Incremental != nil:
+			s = k.Incremental.Meta.Leaf()
+		}
+		return s != nil && s.Kind != flinkmeta.InlineStream
+	})
 }
 
 // skipped tells that keys are not read: check K7.
@@ -185,8 +205,12 @@ func (r *keyedReading) damage(subtask int32, err error) {
 	if wrong.Kind == fault.Unsupported && wrong.Check != flinkmeta.CheckKeyedVersion {
 		severity = inspect.SeverityInfo // a limit of this program
 	}
-	if r.damages[wrong.Check]++; r.damages[wrong.Check] <= maxListed {
-		r.add(wrong.Check, severity, orUseAnother(wrong.Hint), "operator %s, subtask %d: %s", r.operator.Label(), subtask, wrong.Message)
+	check := wrong.Check
+	if check[0] != 'K' { // of any stream: what is lost here are keys, and no markers
+		check = flinkmeta.CheckKeyedEntry
+	}
+	if r.damages[check]++; r.damages[check] <= maxListed {
+		r.add(check, severity, orUseAnother(wrong.Hint), "operator %s, subtask %d: %s", r.operator.Label(), subtask, wrong.Message)
 	}
 }
 
@@ -268,7 +292,9 @@ func (r *keyedReading) join(parts []*subtaskKeys) {
 		if !all.unknown {
 			r.out.Open = &all.open
 		}
-		r.out.Sequences = all.listed()
+		if !r.brief {
+			r.out.Sequences = all.listed()
+		}
 		r.checkSequences(&all)
 	}
 	for id, n := range r.damages {

@@ -390,6 +390,19 @@ func TestWhatHappensToFilesIsFound(t *testing.T) {
 			t.Errorf("%+v", c)
 		}
 	})
+	t.Run("a byte of compressed keyed state is flipped", func(t *testing.T) {
+		p := changed(t, "compressed-p2", "", func(md *flinkmeta.Metadata) {
+			s := agentOf(md).Subtasks[0].ManagedKeyed.KeyGroups.Stream
+			s.Data = bytes.Clone(s.Data)
+			s.Data[len(s.Data)-1] ^= 1
+		})
+		if c := check(t, p, "K4"); c.Severity != inspect.SeverityError || !strings.Contains(c.Message, "checksum error in compressed chunk") {
+			t.Errorf("%+v", c)
+		}
+		if len(p.Markers) == 0 || p.Merged.Kind == inspect.MergedInvalid {
+			t.Errorf("the markers are not touched by it: %+v", p.Merged)
+		}
+	})
 	t.Run("a byte of the metadata is flipped", func(t *testing.T) {
 		dir := flinkcases.Copy(t, name)
 		file := filepath.Join(dir, job, "chk-2", "_metadata")

@@ -40,7 +40,7 @@ func (s *Store) loadAll(ctx context.Context, found []candidate) ([]inspect.Recov
 	for i, c := range found {
 		group.Go(func() error {
 			all[i].candidate = c
-			all[i].point, all[i].err = s.load(ctx, c, asked{})
+			all[i].point, all[i].err = s.load(ctx, c, asked{brief: true})
 			return nil
 		})
 	}
@@ -88,6 +88,9 @@ func (s *Store) loadAll(ctx context.Context, found []candidate) ([]inspect.Recov
 type asked struct {
 	question inspect.PointQuestion
 	progress *progress
+	// brief is for one of many: keyed state in files is not read, and keys and
+	// files are counted and not listed.
+	brief bool
 }
 
 // load reads one snapshot. A damaged one is returned with its failing checks,
@@ -123,6 +126,7 @@ func (s *Store) load(ctx context.Context, c candidate, ask asked) (inspect.Recov
 		return damaged(p, c, err)
 	}
 	b := builder{store: s, from: c, md: md, point: p, asked: ask}
+	defer ask.progress.end()
 	return b.build(ctx)
 }
 

@@ -33,6 +33,15 @@ func (p *progress) update(change func(*inspect.PointProgress)) {
 	}
 }
 
+// end tells the numbers as they are when the reading ends.
+func (p *progress) end() {
+	if p != nil {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.tell(p.state)
+	}
+}
+
 // walked notes that bytes of keyed state were passed.
 func (b *builder) walked(bytes int64) {
 	b.progress.update(func(s *inspect.PointProgress) { s.Bytes += max(bytes, 0) })
