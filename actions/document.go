@@ -18,7 +18,8 @@ import (
 // DocumentSchema is the schema of every plan but the cleanup's.
 const DocumentSchema = "recoverctl.plan/v1"
 
-// MaxPlanFile is how many bytes a plan file may have.
+// MaxPlanFile is how many bytes a plan file may have. A cleanup plan of 100,000
+// partitions has 4 MB.
 const MaxPlanFile = 64 << 20
 
 // Document is a plan of the schema recoverctl.plan/v1. It holds what the plan

@@ -62,16 +62,16 @@ func settingDoes(f FactVerdict) string {
 	case FactPlanned:
 		return fmt.Sprintf("%s is %s already.", f.Name, planned)
 	case FactBefore:
-		return fmt.Sprintf("%s becomes %s, set on the topic itself (now %s).", f.Name, planned, valueFrom(*f.Now, f.NowSource))
+		return fmt.Sprintf("%s becomes %s, set on the topic itself (now %s).", f.Name, planned, ValueFrom(*f.Now, f.NowSource))
 	case FactOther:
-		return fmt.Sprintf("%s was to become %s (now %s; the plan found %s).", f.Name, planned, valueFrom(*f.Now, f.NowSource), valueFrom(*f.Before, f.BeforeSource))
+		return fmt.Sprintf("%s was to become %s (now %s; the plan found %s).", f.Name, planned, ValueFrom(*f.Now, f.NowSource), ValueFrom(*f.Before, f.BeforeSource))
 	default:
-		return fmt.Sprintf("%s becomes %s, set on the topic itself (now not read; the plan found %s).", f.Name, planned, valueFrom(*f.Before, f.BeforeSource))
+		return fmt.Sprintf("%s becomes %s, set on the topic itself (now not read; the plan found %s).", f.Name, planned, ValueFrom(*f.Before, f.BeforeSource))
 	}
 }
 
-// valueFrom says a value and where it comes from.
-func valueFrom(value, source string) string {
+// ValueFrom says a setting's value and where it comes from.
+func ValueFrom(value, source string) string {
 	return fmt.Sprintf("%s, %s", safetext.Of(value), SourceWords(source))
 }
 

@@ -19,7 +19,7 @@ import (
 )
 
 func newPlan(a *app) *cobra.Command {
-	return group("plan", "Make and review plans; no system is changed", newPlanCleanup(a), newPlanShow(a))
+	return group("plan", "Make and review plans; no system is changed", newPlanCleanup(a), newPlanSettings(a), newPlanShow(a))
 }
 
 // planCleanup is what plan cleanup was asked for.
@@ -93,9 +93,8 @@ type planMade struct {
 }
 
 func (a *app) planCleanup(ctx context.Context, ask planCleanup) error {
-	if _, err := os.Lstat(ask.out); err == nil {
-		return fault.Wrap(fault.Denied, "write the plan", fs.ErrExist, "%s is not overwritten", safe(ask.out)).
-			WithHint("give --out a new file").WithRef("file " + safe(ask.out))
+	if err := isFree(ask.out); err != nil {
+		return err
 	}
 	job, err := a.planJob(ask.offline)
 	if err != nil {
@@ -274,8 +273,8 @@ func newPlanShow(a *app) *cobra.Command {
 		Use: "show FILE", Short: "Show what a plan file says, what applying it would do now, and what has changed since", Args: exactArgs("one FILE"),
 		Long: `Judges the plan file as apply does. With brokers configured it also says what
 the plan deletes, which recovery points stay restorable and which never will be
-again, and each thing that is not as the plan has it. Without brokers it shows
-the plan alone.
+again, and each thing that is not as the plan has it; of a plan of settings, what
+each setting is, was and will be. Without brokers it shows the plan alone.
 
 Exit codes: 0 the plan is valid, 1 the cluster could not be asked, 7 the world
 is not what the plan was made for, 9 the plan is not valid.`,
@@ -293,6 +292,9 @@ is not what the plan was made for, 9 the plan is not valid.`,
 }
 
 func (a *app) planShow(ctx context.Context, file string, data []byte) error {
+	if actions.IsDocument(data) {
+		return a.showDocument(ctx, file, data)
+	}
 	review := actions.ReviewPlan(data, nil)
 	var faults []error
 	var unreadErr error
@@ -317,21 +319,23 @@ func (a *app) planShow(ctx context.Context, file string, data []byte) error {
 	if err := a.printer().result("PlanReview", review, faults, func(t *table) { renderReview(t, file, review, a.clock.Now()) }); err != nil {
 		return err
 	}
-	drifted := slices.ContainsFunc(review.Drift, func(d actions.Drift) bool { return !d.Allowed })
+	return reviewStatus(review.Valid, review.Drift, unreadErr)
+}
+
+// reviewStatus is the exit code of a review; nil for 0.
+func reviewStatus(valid bool, drift []actions.Drift, unread error) error {
+	drifted := slices.ContainsFunc(drift, func(d actions.Drift) bool { return !d.Allowed })
 	switch {
-	case !review.Valid:
+	case !valid:
 		return exitStatus(fault.Corrupt.Exit())
 	case drifted:
 		return exitStatus(fault.Drift.Exit())
-	case unreadErr != nil:
+	case unread != nil:
 		return exitStatus(fault.Problem.Exit())
 	default:
 		return nil
 	}
 }
-
-// maxPlanFile bounds a plan file. A plan of 100,000 partitions has 4 MB.
-const maxPlanFile = 64 << 20
 
 // readPlanFile reads a bounded file. Only a regular file is one: a pipe could
 // keep this waiting for ever.
@@ -352,8 +356,8 @@ func readPlanFile(path string) ([]byte, error) {
 		return nil, bad(fault.Corrupt, "%s is a folder, not a plan file", name)
 	case !info.Mode().IsRegular():
 		return nil, bad(fault.Corrupt, "%s is not a regular file, so not a plan file", name)
-	case info.Size() > maxPlanFile:
-		return nil, bad(fault.Corrupt, "%s has %d bytes, and a plan file has at most %d", name, info.Size(), maxPlanFile)
+	case info.Size() > actions.MaxPlanFile:
+		return nil, bad(fault.Corrupt, "%s has %d bytes, and a plan file has at most %d", name, info.Size(), actions.MaxPlanFile)
 	}
 	data, err := os.ReadFile(path)
 	switch {
@@ -371,10 +375,13 @@ func parsePlan(path string) (inspect.CleanupPlan, error) {
 	if err != nil {
 		return inspect.CleanupPlan{}, err
 	}
+	if actions.IsDocument(data) {
+		return inspect.CleanupPlan{}, fault.New(fault.Usage, "read the plan", "%s is no cleanup plan", safe(path)).
+			WithHint("look at it with recoverctl plan show").WithRef("file " + safe(path))
+	}
 	plan, p := inspect.ParsePlan(data)
 	if p != nil {
-		return plan, fault.Wrap(fault.Corrupt, "read the plan", &actions.Refusal{Stage: planStage, Problem: *p}, "%s is not a valid plan", safe(path)).
-			WithHint("make the plan again; a plan file is never edited").WithRef("file " + safe(path))
+		return plan, notAPlan(path, p)
 	}
 	return plan, nil
 }

@@ -98,14 +98,18 @@ func renderReview(t *table, file string, r actions.PlanReview, now time.Time) {
 		t.line("· nothing that was read differs from the plan")
 	}
 	for _, d := range r.Drift {
-		mark := "✖"
-		if d.Allowed {
-			mark = "·"
-		}
-		t.line(fmt.Sprintf("%s %s: planned %s, now %s. %s", mark, d.Field, driftValue(d.Planned), driftValue(d.Now), d.Message))
+		renderDrift(t, d)
 	}
 	t.line("")
 	renderReport(t, *r.Report, now)
+}
+
+func renderDrift(t *table, d actions.Drift) {
+	mark := "✖"
+	if d.Allowed {
+		mark = "·"
+	}
+	t.line(fmt.Sprintf("%s %s: planned %s, now %s. %s", mark, d.Field, driftValue(d.Planned), driftValue(d.Now), d.Message))
 }
 
 // driftValue is one side of a drift in a sentence.
