@@ -112,7 +112,12 @@ func (s *Screen) groups(row scan.Row) []group {
 // whatIsKnown is what the topic tells of a call, and what it does not.
 func whatIsKnown(row scan.Row) string {
 	c, a := row.Call(), row.Action
-	if c == nil {
+	switch {
+	case a.Completed && a.Tombstone != nil:
+		return "The action completed, and the tombstone at " + place(*a.Tombstone) + " removed its record."
+	case a.Completed:
+		return "The action completed."
+	case c == nil:
 		return "No call of the action is on record; one may have begun."
 	}
 	switch c.State {
@@ -178,6 +183,15 @@ func (s *Screen) action(p *sheet.Page, row scan.Row) {
 	fact("action", phrase.Safe(a.ActionUUID)+", "+actionState(a))
 	fact("record", place(inspect.RecordPosition{Partition: a.Partition, Offset: a.Offset})+", written "+phrase.Clock(a.Timestamp, at)+" ("+clock.Age(at.Sub(a.Timestamp))+" before the scan)")
 	fact("history", fmt.Sprintf("%s seen, the first at offset %s", count(a.Records, "record"), figures.Group(a.First)))
+	if a.Tombstone != nil {
+		fact("tombstone", place(*a.Tombstone))
+	}
+	if a.Repeated > 1 {
+		p.Sign(theme.Warning, figures.Group(a.Repeated)+" equal records of it follow each other")
+	}
+	if a.Unreadable != nil {
+		p.Sign(theme.Warning, "the value at "+place(*a.Unreadable)+" can't be read")
+	}
 	if a.Elsewhere != nil {
 		p.Sign(theme.Warning, fmt.Sprintf("the key computes to partition %d", *a.Elsewhere))
 	}

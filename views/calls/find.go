@@ -14,22 +14,6 @@ import (
 	"github.com/recoverctl/recoverctl/views/sheet"
 )
 
-// Key is what is known of a key that an operator typed.
-type Key struct {
-	Type, Value string
-	Text        string   // what generations 1 and 2 have in their record keys
-	Digest      string   // what generation 3 has
-	Others      []string // digests of further forms of the same key
-	KeyGroup    *int32   // nil: the parallelism is not known, or the type has none
-	Partition   *int32   // where generation 3 puts its records; nil: the topic is not known
-	Released    *int32   // where releases 0.1 to 0.3 put them; nil: they refuse such a key
-	Note        string   // what is not certain; may be empty
-	// Actions are all of this key that the topic holds, also completed ones.
-	Actions []inspect.ActionCalls
-	// Partial is set where not all of the topic was read for them.
-	Partial bool
-}
-
 // find asks for a key.
 func (s *Screen) find() tui.Cmd {
 	return dialog.Text{
@@ -52,7 +36,7 @@ func (s *Screen) find() tui.Cmd {
 type found struct {
 	list  *Screen
 	typed string
-	key   Key
+	key   inspect.KeyState
 	known bool
 	err   error
 	busy  bool
@@ -67,13 +51,13 @@ func newFound(list *Screen, typed string) *found {
 func (f *found) Init() tui.Cmd {
 	f.busy = true
 	find, job, typed := f.list.options.Find, f.list.options.Job, f.typed
-	return tui.Load("key", func(ctx context.Context) (Key, error) { return find(ctx, job, typed) })
+	return tui.Load("key", func(ctx context.Context) (inspect.KeyState, error) { return find(ctx, job, typed) })
 }
 
 func (f *found) Reload() tui.Cmd { return f.Init() }
 
 func (f *found) Update(msg tui.Msg) tui.Cmd {
-	loaded, ok := msg.(tui.Loaded[Key])
+	loaded, ok := msg.(tui.Loaded[inspect.KeyState])
 	if !ok {
 		return nil
 	}
@@ -124,7 +108,7 @@ func (f *found) page(p *sheet.Page) {
 	}
 	f.facts(p)
 	k := f.key
-	if k.Partial {
+	if k.Scanned != nil && k.Scanned.Partial {
 		p.Sign(theme.Warning, "NOT ALL WAS READ: the key may have actions that are not listed")
 	}
 	for i := range k.Actions[:min(len(k.Actions), mostActions)] {
@@ -146,17 +130,21 @@ func (f *found) facts(p *sheet.Page) {
 		}
 		return figures.Group(int64(*n))
 	}
+	actions := "the topic was not read for them"
+	if k.Scanned != nil {
+		actions = figures.Group(int64(len(k.Actions))) + " in " + count(k.Scanned.Records, "record")
+	}
 	rows := [][]sheet.Cell{
 		{{Text: "key"}, {Text: phrase.Safe(k.Type) + ":" + phrase.Safe(k.Value)}},
 		{{Text: "text"}, {Text: phrase.Safe(k.Text)}},
-		{{Text: "digest"}, {Text: "sha256 " + phrase.Safe(strings.Join(append([]string{k.Digest}, k.Others...), ", "))}},
+		{{Text: "digest"}, {Text: "sha256 " + phrase.Safe(strings.Join(append([]string{k.Digest}, k.OtherDigests...), ", "))}},
 		{{Text: "key group"}, {Text: number(k.KeyGroup)}},
-		{{Text: "partition"}, {Text: number(k.Partition) + "; releases 0.1 to 0.3: " + number(k.Released)}},
-		{{Text: "actions"}, {Text: figures.Group(int64(len(k.Actions)))}},
+		{{Text: "partition"}, {Text: number(k.Partition) + "; releases 0.1 to 0.3: " + number(k.PartitionReleased)}},
+		{{Text: "actions"}, {Text: actions}},
 	}
 	p.Table([]sheet.Column{{Title: "KEY"}, {Title: ""}}, rows)
-	if k.Note != "" {
-		p.Sign(theme.Warning, phrase.Safe(k.Note))
+	for _, note := range k.Notes {
+		p.Sign(theme.Warning, phrase.Safe(note))
 	}
 }
 

@@ -121,12 +121,18 @@ func (s *Screen) summary(p *sheet.Page) {
 		if counts == nil {
 			continue
 		}
-		words := figures.Group(counts.Calls.RunsAgain)
+		words := "not known"
+		if n := counts.Calls.Known(); n != nil {
+			words = figures.Group(*n)
+		}
 		if counts.Calls.RunsAgain > 0 {
 			worst = theme.Error
 		}
+		if counts.Completed > 0 {
+			words += " (" + figures.Group(counts.Completed) + " of completed actions)"
+		}
 		if counts.Calls.Unknown > 0 {
-			words += " and " + figures.Group(counts.Calls.Unknown) + " unknown"
+			words += " (" + figures.Group(counts.Calls.Unknown) + " unknown)"
 			if worst == theme.Plain {
 				worst = theme.Warning
 			}

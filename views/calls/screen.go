@@ -27,7 +27,7 @@ type Options struct {
 	// those that are accepted.
 	Points []string
 	// Find says what is known of a key as it was typed; nil: no key is looked for.
-	Find func(ctx context.Context, job inspect.Job, typed string) (Key, error)
+	Find func(ctx context.Context, job inspect.Job, typed string) (inspect.KeyState, error)
 	// Records is the screen of the records around an offset; nil: there is none.
 	Records  func(partition int32, offset int64) tui.Screen
 	Commands []tui.Command // of the job, for the palette
@@ -130,8 +130,10 @@ func (s *Screen) take(state scan.State) tui.Cmd {
 	if known {
 		return nil
 	}
-	actions, points := state.Calls.Actions, s.points
-	return tui.Load(slotOrder, func(context.Context) (scan.List, error) { return scan.Sort(actions, points), nil })
+	found, points := state.Calls, s.points
+	return tui.Load(slotOrder, func(context.Context) (scan.List, error) {
+		return scan.Sort(slices.Concat(found.Actions, found.Removed), points), nil
+	})
 }
 
 // crowd is from how many rows on a filtered table takes newer ones only now and

@@ -36,13 +36,13 @@ func screen(t testing.TB, source scan.Source) tui.Screen {
 }
 
 // find knows alice.
-func find(_ context.Context, _ inspect.Job, typed string) (calls.Key, error) {
+func find(_ context.Context, _ inspect.Job, typed string) (inspect.KeyState, error) {
 	value, ok := strings.CutPrefix(typed, "string:")
 	if !ok {
-		return calls.Key{}, fault.New(fault.Usage, "find a key", "%q names no type", typed).WithHint("as in string:alice")
+		return inspect.KeyState{}, fault.New(fault.Usage, "find a key", "%q names no type", typed).WithHint("as in string:alice")
 	}
 	group, part, released := int32(84), int32(3), int32(41)
-	k := calls.Key{Type: "string", Value: value, Text: value, Digest: "K9hcLvRG1sQd3Lh0oFsdz2WEkXEFT4fqn2rxOqkqpfA=", KeyGroup: &group, Partition: &part, Released: &released}
+	k := inspect.KeyState{Type: "string", Value: value, Text: value, Digest: "K9hcLvRG1sQd3Lh0oFsdz2WEkXEFT4fqn2rxOqkqpfA=", KeyGroup: &group, Partition: &part, PartitionReleased: &released, Scanned: &inspect.ScanExtent{Records: 244912}}
 	if value == "alice" {
 		k.Actions = viewtest.Calls().Actions[:1]
 	}

@@ -53,9 +53,16 @@ func (s *Screen) sum(p *sheet.Page) {
 		figures.Group(inspect.Span(calls.Scanned.From, calls.Scanned.To)) + " offsets of " + phrase.Count(len(calls.Scanned.To), "partition", "partitions"))
 	p.Say(count(calls.Tombstones, "tombstone") + ", " + count(calls.Unattributable, "key") + " of no known layout, " +
 		count(calls.Unreadable, "value") + " that is no action state")
+	for _, k := range calls.UnknownKeys {
+		text := "a null key"
+		if k.Key != nil {
+			text = phrase.Safe(*k.Key)
+		}
+		p.Hang(sheet.Indent+"  ", theme.Muted, place(k.RecordPosition)+": "+text)
+	}
 	if len(s.shown.Calls.Points) > 0 {
 		p.Title("FROM EACH RECOVERY POINT")
-		columns := []sheet.Column{{Title: "RECOVERY POINT"}, {Title: "RUN AGAIN", Right: true}, {Title: "RECONCILER", Right: true}, {Title: "REUSED", Right: true}, {Title: "UNKNOWN", Right: true}}
+		columns := []sheet.Column{{Title: "RECOVERY POINT"}, {Title: "RUN AGAIN", Right: true}, {Title: "OF COMPLETED", Right: true}, {Title: "RECONCILER", Right: true}, {Title: "REUSED", Right: true}, {Title: "UNKNOWN", Right: true}}
 		var rows [][]sheet.Cell
 		for _, point := range s.shown.Calls.Points {
 			tone := theme.Plain
@@ -63,7 +70,7 @@ func (s *Screen) sum(p *sheet.Page) {
 				tone = theme.Error
 			}
 			rows = append(rows, []sheet.Cell{
-				{Text: s.names[point.Point]}, {Text: figures.Group(point.Calls.RunsAgain), Tone: tone},
+				{Text: s.names[point.Point]}, {Text: figures.Group(point.Calls.RunsAgain), Tone: tone}, {Text: figures.Group(point.Completed)},
 				{Text: figures.Group(point.Calls.Reconciler)}, {Text: figures.Group(point.Calls.Reused)}, {Text: figures.Group(point.Calls.Unknown)},
 			})
 		}

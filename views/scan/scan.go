@@ -26,8 +26,11 @@ type State struct {
 	// ended, Calls has all that it found.
 	Open  List
 	Calls *inspect.DurableCalls // nil while it runs, and where nothing was read
-	// Err is why it is not all; the faults of partitions among it.
+	// Err is why it is not all, and what else could not be read.
 	Err error
+	// Before is the scan of the same topic before this one, if it brought a result;
+	// nil where this one has its own.
+	Before *State
 
 	version int
 }
@@ -37,7 +40,7 @@ func (s State) Known() bool { return s.Calls != nil }
 
 // Partial reports whether the result is known not to be all.
 func (s State) Partial() bool {
-	return s.Calls != nil && (s.Calls.Scanned.Partial || s.Err != nil || s.Cancelled)
+	return s.Calls != nil && (s.Calls.Scanned.Partial || s.Cancelled)
 }
 
 // Points are the counts for a recovery point; nil where they are not known.
@@ -185,7 +188,7 @@ func (s *Scan) end(result Result, err error) {
 	now := s.now()
 	s.set(func(state *State) {
 		state.Running, state.Ended, state.Rate = false, now, 0
-		state.Cancelled = s.asked && err != nil
+		state.Cancelled = s.asked && err != nil && (result.Calls.Scanned.Partial || onlyCancelled(err))
 		state.Err = err
 		if state.Cancelled && onlyCancelled(err) {
 			state.Err = nil
@@ -195,8 +198,7 @@ func (s *Scan) end(result Result, err error) {
 		}
 		if err == nil || result.Calls.Scanned.Records > 0 || len(result.Calls.Actions) > 0 {
 			calls := result.Calls
-			calls.Scanned.Partial = calls.Scanned.Partial || err != nil
-			state.Calls = &calls
+			state.Calls, state.Before = &calls, nil
 		}
 	})
 }

@@ -43,7 +43,7 @@ func (r *reading) Calls(ctx context.Context, _ inspect.Job, watch func(inspect.C
 		select {
 		case u := <-r.update:
 			found.Calls.Actions = append(found.Calls.Actions, u.Changed...)
-			found.Calls.Scanned.Records = u.Progress.Records
+			found.Calls.Scanned.Records, found.Calls.Scanned.Partial = u.Progress.Records, true
 			watch(u)
 		case e := <-r.end:
 			if e.err != nil && e.result.Calls.Scanned.Records == 0 {
@@ -243,36 +243,51 @@ func TestAScreenFollowsAScan(t *testing.T) {
 }
 
 // An overview says what a scan of its own topic found, and never what one of
-// another topic, or of a part, did.
+// another topic did; numbers of a part are no numbers of the whole.
 func TestAnOverviewTakesWhatItsOwnTopicHolds(t *testing.T) {
-	o := inspect.JobOverview{
-		TopicID: "topic-1", Points: []inspect.PointSummary{{URI: "chk-44"}, {URI: "chk-43"}},
-		Findings: []inspect.Finding{{Severity: inspect.SeverityWarning, Rule: "known"}},
-	}
+	o := inspect.JobOverview{TopicID: "topic-1", Points: []inspect.PointSummary{{URI: "chk-44", Verdict: inspect.Accepted}, {URI: "chk-43"}}}
 	found := &inspect.DurableCalls{
-		Scanned:  inspect.ScanExtent{Records: 40},
-		Counts:   inspect.PendingCalls{Pending: 2},
-		Points:   []inspect.PointCalls{{Point: "chk-44", Calls: inspect.CallCounts{RunsAgain: 2, Reused: 1}}},
-		Findings: []inspect.Finding{{Severity: inspect.SeverityError, Rule: "found"}},
+		Scanned: inspect.ScanExtent{Records: 40}, Counts: inspect.PendingCalls{Pending: 2},
+		Points: []inspect.PointCalls{{Point: "chk-44", Calls: inspect.CallCounts{RunsAgain: 2, Reused: 1}}},
 	}
-	got := scan.State{TopicID: "topic-1", Calls: found}.Into(o)
-	if got.PendingCalls == nil || got.PendingCalls.Pending != 2 || got.Points[0].RunsAgain == nil || *got.Points[0].RunsAgain != 2 || got.Points[0].Validation.Calls.Reused != 1 {
-		t.Errorf("it holds %+v", got)
-	}
-	if got.Points[1].RunsAgain != nil {
-		t.Error("a point that the scan was not asked for has a number")
-	}
-	if len(got.Findings) != 2 || got.Findings[0].Rule != "found" || o.Points[0].RunsAgain != nil || len(o.Findings) != 1 {
-		t.Errorf("findings %+v; the given overview now holds %+v", got.Findings, o)
-	}
+	whole := scan.State{TopicID: "topic-1", Calls: found}
 	part := *found
 	part.Scanned.Partial = true
-	for name, state := range map[string]scan.State{
-		"another topic": {TopicID: "topic-2", Calls: found}, "a part": {TopicID: "topic-1", Calls: &part}, "nothing": {TopicID: "topic-1"},
-		"cancelled": {TopicID: "topic-1", Calls: found, Cancelled: true},
-	} {
-		if got := state.Into(o); got.PendingCalls != nil || got.Points[0].RunsAgain != nil {
-			t.Errorf("%s: it holds %+v", name, got)
+	tests := map[string]struct {
+		state scan.State
+		runs  int64 // -1: not known
+		rule  string
+	}{
+		"its own topic":                  {whole, 2, "calls-run-again"},
+		"something else was not read":    {scan.State{TopicID: "topic-1", Calls: found, Err: errors.New("a bucket is closed")}, 2, "calls-run-again"},
+		"scanned again":                  {scan.State{TopicID: "topic-1", Running: true, Before: &whole}, 2, "calls-run-again"},
+		"another topic":                  {scan.State{TopicID: "topic-2", Calls: found}, -1, ""},
+		"a part":                         {scan.State{TopicID: "topic-1", Calls: &part}, -1, "calls-partly-scanned"},
+		"cancelled":                      {scan.State{TopicID: "topic-1", Calls: found, Cancelled: true}, -1, "calls-partly-scanned"},
+		"nothing":                        {scan.State{TopicID: "topic-1"}, -1, ""},
+		"begun":                          {scan.State{TopicID: "topic-1", Running: true}, -1, ""},
+		"begun, of a topic of that name": {scan.State{Running: true}, -1, ""},
+	}
+	for name, tt := range tests {
+		got := tt.state.Into(o)
+		if runs := got.Points[0].RunsAgain; (runs == nil) != (tt.runs < 0) || runs != nil && *runs != tt.runs {
+			t.Errorf("%s: runs again %v", name, runs)
 		}
+		if (got.PendingCalls == nil) != (tt.runs < 0) || got.Points[1].RunsAgain != nil {
+			t.Errorf("%s: pending %v, a point that was not asked for %v", name, got.PendingCalls, got.Points[1].RunsAgain)
+		}
+		rules := ""
+		for _, f := range got.Findings {
+			rules += f.Rule
+		}
+		if rules != tt.rule {
+			t.Errorf("%s: findings %q, want %q", name, rules, tt.rule)
+		}
+		if tt.state.Running && tt.state.Before == nil && (got.Scan == nil || got.Scan.Done >= got.Scan.Total) {
+			t.Errorf("%s: a scan that runs is told as %+v", name, got.Scan)
+		}
+	}
+	if o.Points[0].RunsAgain != nil || len(o.Findings) != 0 {
+		t.Error("the overview that was given has changed")
 	}
 }

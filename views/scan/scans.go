@@ -14,8 +14,9 @@ import (
 type Source interface {
 	// Calls reads the topic to the end that it has now, and says what restores from
 	// the recovery points in the job's places would do. The result is what was read,
-	// also beside an error, which says what could not be. Watch is told what became
-	// known, at most ten times a second.
+	// also beside an error, which says what could not be, and is then marked partial
+	// if not all of the topic was read. Watch is told what became known, at most ten
+	// times a second.
 	Calls(ctx context.Context, job inspect.Job, watch func(inspect.CallUpdate)) (Result, error)
 }
 
@@ -80,6 +81,13 @@ func (s *Scans) Start(job inspect.Job, topicID string) *Scan {
 		name: "scan " + phrase.Safe(job.Topic), cancel: cancel, now: s.now,
 		changed: make(chan struct{}), more: make(chan struct{}, 1),
 		state: State{Running: true, Started: s.now(), TopicID: topicID},
+	}
+	if earlier := s.Of(job, topicID); earlier != nil {
+		if state := earlier.State(); state.Known() {
+			scan.state.Before = &state
+		} else {
+			scan.state.Before = state.Before
+		}
 	}
 	s.mu.Lock()
 	if earlier := s.scans[address(job)]; earlier != nil {
