@@ -72,17 +72,6 @@ func (c *Cleanup) operations(ctx context.Context, _ *actions.StepProgress) (stri
 	}
 }
 
-func (c *Cleanup) recorded(context.Context, *actions.StepProgress) (string, error) {
-	switch c.history.Status() {
-	case inspect.StatusApplied:
-		return "the plan is recorded as APPLIED: nothing is left to be done", nil
-	case inspect.StatusCommitted:
-		return "the plan is recorded as COMMITTED: its boundary is in force, and the cleanup goes on with step 8", nil
-	default:
-		return "the plan is not recorded: it is a new one", nil
-	}
-}
-
 func (c *Cleanup) targets(ctx context.Context, _ *actions.StepProgress) (string, error) {
 	if p := actions.CheckBoundary(c.Plan, c.history.Boundary); p != nil {
 		return "", refuse(actions.StageBoundary, p)

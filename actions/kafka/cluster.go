@@ -15,6 +15,11 @@ import (
 type Cluster interface {
 	inspect.LogStore
 
+	// Allows says why reading records of a topic, which must exist, writing or
+	// deleting them would be refused to this user or by these brokers; nil where
+	// nothing is known that speaks against it. Nothing is tried.
+	Allows(ctx context.Context, topic string, what kafkaconn.Request) error
+
 	// CreateControlTopic makes a topic with one partition and the policy compact.
 	// One of that name that exists by then is a fault of kind Drift.
 	CreateControlTopic(ctx context.Context, name string, replication int16) error

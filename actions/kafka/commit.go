@@ -40,6 +40,9 @@ func (c *Cleanup) createControl(ctx context.Context, _ *actions.StepProgress) (s
 	if err := c.describe(ctx, cluster); err != nil {
 		return "", err
 	}
+	if err := c.mayRecord(ctx, cluster); err != nil {
+		return "", err
+	}
 	return fmt.Sprintf("%s is made, with one partition, the policy compact and replication factor %d", quote(c.control()), *c.Replication), nil
 }
 
