@@ -90,13 +90,13 @@ type ActionCalls struct {
 	Partition int32     `json:"partition"`
 	Offset    int64     `json:"offset"`
 	Timestamp time.Time `json:"timestamp"`
-	First     int64     `json:"first"`     // offset of the first record that was seen of it
-	Records   int64     `json:"records"`   // of the key, as far as they are still on the topic
+	First     int64     `json:"first"`     // offset of its first record since it last began
+	Records   int64     `json:"records"`   // of the key since then, as far as they are still on the topic
 	Elsewhere *int32    `json:"elsewhere"` // the partition that the key computes to, where that is another one
 
 	Completed bool            `json:"completed"`
 	Unmatched bool            `json:"unmatched"` // by its id; see CallUnmatched
-	Newer     *RecordPosition `json:"newer"`     // unmatched: the first record of the id that replaced it
+	Newer     *RecordPosition `json:"newer"`     // unmatched: the first record, on the key's partition, of the id that replaced it
 
 	// Tombstone is the null record that removed the action with calls on record,
 	// and Unreadable the last record of its key with a value that can't be read.

@@ -23,12 +23,13 @@ type CallScan struct {
 	wanted     wantedKeys
 	seed       maphash.Seed
 	shards     map[int32]*PartitionScan
+	successors map[[2]UUID]bool // of pairs of action ids: what was found out
 }
 
 // NewCallScan returns a scan that has seen nothing, for the partitions that the
 // topic has.
 func NewCallScan(q CallQuestion, partitions []int32) *CallScan {
-	s := &CallScan{q: q, partitions: slices.Clone(partitions), wanted: wantedOf(q), seed: maphash.MakeSeed(), shards: map[int32]*PartitionScan{}}
+	s := &CallScan{q: q, partitions: slices.Clone(partitions), wanted: wantedOf(q), seed: maphash.MakeSeed(), shards: map[int32]*PartitionScan{}, successors: map[[2]UUID]bool{}}
 	limit := max(maxIdleKeys/max(len(partitions), 1), minIdleKeys)
 	for _, id := range partitions {
 		s.shards[id] = newPartitionScan(s, id, limit)
@@ -90,7 +91,9 @@ type PartitionScan struct {
 	matched []int64 // those of generation 3
 	removed []int64 // those of generation 3 that tombstones removed
 	tombs   map[uint64]struct{}
-	closed  []RecordPosition // news of actions that were told and have ended
+
+	earliest int64            // where the history of actions begins that completed inside a window
+	closed   []RecordPosition // news of actions that were told and have ended
 
 	removedActions []ActionCalls
 	bursts         []burst
@@ -121,7 +124,7 @@ type idSpan struct {
 func newPartitionScan(s *CallScan, id int32, limit int) *PartitionScan {
 	p := &PartitionScan{
 		scan: s, id: id, keys: map[uint64]int32{}, last: -1, limit: limit,
-		ids: map[UUID]*idSpan{}, interned: map[string]string{}, tombs: map[uint64]struct{}{},
+		ids: map[UUID]*idSpan{}, interned: map[string]string{}, tombs: map[uint64]struct{}{}, earliest: math.MaxInt64,
 	}
 	for _, point := range s.q.Points {
 		if at, ok := point.Offsets[id]; ok {
@@ -243,7 +246,8 @@ type keyEntry struct {
 	low, high int64
 }
 
-// doneAction is a completed action.
+// doneAction is an action that has ended. First and records are since it last
+// began.
 type doneAction struct {
 	sequence      int64
 	event, action UUID
@@ -252,6 +256,7 @@ type doneAction struct {
 	records       int64
 	calls         int64 // distinct calls that its records showed
 	tombstone     int64 // -1
+	dropped       bool  // by a tombstone, before it was completed
 	eventType     string
 	history       []heldCall // kept where completed actions are listed
 }
@@ -268,15 +273,20 @@ func (p *PartitionScan) entry(k ActionKey) *keyEntry {
 	if (len(p.slab) >= p.limit || p.bytes > maxKeyBytes) && !p.scan.wanted.completed {
 		p.forgetIdle()
 	}
-	e := keyEntry{text: bytes.Clone(k.Text), generation: k.Generation, group: k.KeyGroup, elsewhere: -1, chain: -1, sequence: -1, low: math.MaxInt64, high: -1}
-	if to, ok := k.ComputedPartition(len(p.scan.partitions)); ok && to != p.id {
-		e.elsewhere = to
-	}
+	e := keyEntry{text: bytes.Clone(k.Text), generation: k.Generation, group: k.KeyGroup, elsewhere: p.elsewhere(k), chain: -1, sequence: -1, low: math.MaxInt64, high: -1}
 	if p.forgetful {
 		e.low, e.high = 0, math.MaxInt64
 	}
 	p.insert(hash, e)
 	return &p.slab[p.last]
+}
+
+// elsewhere is the partition that a key computes to, -1: this one, or not known.
+func (p *PartitionScan) elsewhere(k ActionKey) int32 {
+	if to, ok := k.ComputedPartition(len(p.scan.partitions)); ok && to != p.id {
+		return to
+	}
+	return -1
 }
 
 func (p *PartitionScan) hash(k ActionKey) uint64 {
@@ -364,6 +374,15 @@ func (p *PartitionScan) unreadable(e *keyEntry, r seenRecord) {
 		a := e.open[at]
 		a.unreadable = r.offset
 		a.revision++
+		return
+	}
+	p.mention(e, r, -1)
+}
+
+// mention remembers that a key has an action id of which no state is known.
+func (p *PartitionScan) mention(e *keyEntry, r seenRecord, tombstone int64) {
+	if e.doneAt(r.k) < 0 {
+		p.keep(e, doneAction{sequence: r.k.Sequence, event: r.k.Event, action: r.k.Action, first: r.offset, last: r.offset, tombstone: tombstone, dropped: true})
 	}
 }
 
@@ -394,8 +413,6 @@ func (p *PartitionScan) open(e *keyEntry, r seenRecord, value []byte) {
 		a := p.newAction(r)
 		a.partial = e.low <= r.k.Sequence && r.k.Sequence <= e.high
 		if i := e.doneAt(r.k); i >= 0 { // it begins again
-			a.first, a.records = e.done[i].first, e.done[i].records
-			p.uncount(e, &e.done[i])
 			e.done = slices.Delete(e.done, i, i+1)
 		}
 		if r.view.eventType != nil {
@@ -424,15 +441,26 @@ func (p *PartitionScan) complete(e *keyEntry, r seenRecord) {
 		}
 		p.end(e, at)
 	} else if i := e.doneAt(r.k); i >= 0 {
-		was := &e.done[i]
-		d.first, d.records, d.calls, d.history, d.eventType = was.first, was.records+1, was.calls, was.history, was.eventType
-		p.uncount(e, was)
 		e.done = slices.Delete(e.done, i, i+1)
 	}
-	if d.eventType == "" && r.view.eventType != nil && (p.scan.wanted.completed || e.isOpen(d.sequence)) {
+	if r.view.eventType != nil {
 		d.eventType = p.intern(r.view.eventType)
 	}
-	p.count(e, &d)
+	if d.calls > 0 {
+		at := p.ended
+		if e.generation == KeyGeneration3 {
+			at = p.matched
+		}
+		place := p.place(d.last)
+		if at[place] += d.calls; place > 0 {
+			p.earliest = min(p.earliest, d.first)
+		}
+	}
+	p.keep(e, d)
+}
+
+// keep remembers a completed action while its sequence is the newest or open.
+func (p *PartitionScan) keep(e *keyEntry, d doneAction) {
 	switch {
 	case p.scan.wanted.completed,
 		len(e.done) < maxDone && (d.sequence == e.sequence || e.isOpen(d.sequence)):
@@ -445,28 +473,13 @@ func (p *PartitionScan) complete(e *keyEntry, r seenRecord) {
 	}
 }
 
-// count counts the calls of a completed action, by where it completed.
-func (p *PartitionScan) count(e *keyEntry, d *doneAction) { p.tally(e, d, d.calls) }
-
-// uncount takes that back: the action goes on.
-func (p *PartitionScan) uncount(e *keyEntry, d *doneAction) { p.tally(e, d, -d.calls) }
-
-func (p *PartitionScan) tally(e *keyEntry, d *doneAction, calls int64) {
-	switch {
-	case calls == 0:
-	case e.generation == KeyGeneration3:
-		p.matched[p.place(d.last)] += calls
-	default:
-		p.ended[p.place(d.last)] += calls
-	}
-}
-
 // remove shows a tombstone.
 func (p *PartitionScan) remove(e *keyEntry, r seenRecord, key []byte) {
 	if at := e.openAt(r.k); at >= 0 {
 		a := e.open[at]
 		if len(a.calls)+len(a.lost) == 0 {
 			p.end(e, at)
+			p.mention(e, r, r.offset)
 			return
 		}
 		a.tombstone = r.offset
@@ -476,12 +489,13 @@ func (p *PartitionScan) remove(e *keyEntry, r seenRecord, key []byte) {
 	window := p.place(r.offset) > 0
 	if i := e.doneAt(r.k); i >= 0 {
 		d := &e.done[i]
-		if d.tombstone < 0 && window && p.place(d.last) > 0 {
+		if d.tombstone < 0 && p.place(d.last) > 0 {
 			p.gone(e, d, r.offset)
 		}
 		d.tombstone = r.offset
 		return
 	}
+	p.mention(e, r, r.offset)
 	if !window {
 		return
 	}

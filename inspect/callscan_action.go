@@ -90,7 +90,7 @@ func (a *openAction) show(p *PartitionScan, r seenRecord) {
 			a.lose(at, r.offset)
 		}
 		if at == len(a.calls) {
-			a.calls = append(a.calls, a.regain(p, int32(i), c))
+			a.calls = append(a.calls, a.regain(p, int32(i), c, r.offset))
 		}
 		a.calls[at].update(p, c, r.offset)
 		at++
@@ -112,12 +112,16 @@ func (a *openAction) lose(at int, offset int64) {
 	a.calls = a.calls[:at]
 }
 
-// regain returns a call that was lost and is there again, or a new one.
-func (a *openAction) regain(p *PartitionScan, index int32, c *callView) heldCall {
+// regain returns a call that was lost and is there again, or a new one. One that
+// only moved behind another in this record was not lost.
+func (a *openAction) regain(p *PartitionScan, index int32, c *callView, offset int64) heldCall {
 	for i := range a.lost {
 		if a.lost[i].is(index, c) {
 			back := a.lost[i]
 			a.lost = slices.Delete(a.lost, i, i+1)
+			if back.lost == offset {
+				back.lost = -1
+			}
 			return back
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/base64"
+	"math"
 	"slices"
 	"time"
 	"unicode/utf8"
@@ -42,9 +43,10 @@ func (s *CallScan) Finish(extent ScanExtent) DurableCalls {
 			for j := range e.done {
 				d := &e.done[j]
 				switch {
+				case d.dropped:
 				case s.wanted.completed:
 					out.Actions = append(out.Actions, p.doneCalls(e, d))
-				case d.tombstone < 0 && e.isOpen(d.sequence):
+				case d.tombstone < 0 && slices.ContainsFunc(e.open, func(a *openAction) bool { return a.sequence == d.sequence && a.tombstone < 0 }):
 					out.Siblings = append(out.Siblings, p.doneCalls(e, d))
 				}
 			}
@@ -70,29 +72,30 @@ func (s *CallScan) match(p *PartitionScan, e *keyEntry, a *openAction, out *Acti
 	if e.generation == KeyGeneration3 {
 		return
 	}
-	for _, other := range s.ordered() {
+	for _, other := range s.from(p) {
 		same := e
 		if other != p {
 			if same = other.find(other.hash(e.key()), e.key()); same == nil {
 				continue
 			}
 		}
-		consider := func(id UUID, first int64) {
-			if !s.replaced(a.action, id) {
+		consider := func(id UUID) {
+			if id == a.action || !s.replaced(a.action, id) {
 				return
 			}
+			first := other.ids[id].first
 			if out.Newer == nil || out.Newer.Partition == other.id && first < out.Newer.Offset {
 				out.Newer = &RecordPosition{other.id, first}
 			}
 		}
 		for _, b := range same.open {
-			if b.sequence == a.sequence && b.event == a.event && b.action != a.action {
-				consider(b.action, b.first)
+			if b.sequence == a.sequence && b.event == a.event {
+				consider(b.action)
 			}
 		}
 		for i := range same.done {
-			if d := &same.done[i]; d.sequence == a.sequence && d.event == a.event && d.action != a.action {
-				consider(d.action, d.first)
+			if d := &same.done[i]; d.sequence == a.sequence && d.event == a.event {
+				consider(d.action)
 			}
 		}
 	}
@@ -107,47 +110,63 @@ func (s *CallScan) match(p *PartitionScan, e *keyEntry, a *openAction, out *Acti
 	}
 }
 
-// replaced reports whether a new id first appears after the last appearance of
-// an old one. On a partition that has both, offsets must say so; between
-// partitions, whose offsets can't be compared, the times of the records must.
-func (s *CallScan) replaced(old, new UUID) bool {
-	var oldLast, newFirst int64
-	var seenOld, seenNew bool
-	for _, p := range s.shards {
-		a, b := p.ids[old], p.ids[new]
-		if p.idsLost && (a == nil || b == nil) {
-			return false
-		}
-		if a != nil && b != nil && a.last >= b.first {
-			return false
-		}
-		if a != nil && (!seenOld || a.lastTime > oldLast) {
-			oldLast, seenOld = a.lastTime, true
-		}
-		if b != nil && (!seenNew || b.earliest < newFirst) {
-			newFirst, seenNew = b.earliest, true
+// from are the parts of the scan, beginning with p.
+func (s *CallScan) from(p *PartitionScan) []*PartitionScan {
+	out := []*PartitionScan{p}
+	for _, other := range s.ordered() {
+		if other != p {
+			out = append(out, other)
 		}
 	}
-	if !seenOld || !seenNew {
-		return false
-	}
-	// One partition with all of both needs no clock.
-	return oldLast < newFirst || s.onlyTogether(old, new)
+	return out
 }
 
-func (s *CallScan) onlyTogether(old, new UUID) bool {
+// replaced reports whether a new id first appears after the last appearance of
+// an old one. On a partition that has both, offsets must say so; between two
+// partitions, whose offsets can't be compared, the times of the records must.
+func (s *CallScan) replaced(old, new UUID) bool {
+	pair := [2]UUID{old, new}
+	is, known := s.successors[pair]
+	if !known {
+		is = s.isReplaced(old, new)
+		s.successors[pair] = is
+	}
+	return is
+}
+
+func (s *CallScan) isReplaced(old, new UUID) bool {
+	// The earliest appearance of the new id, and the earliest on another partition
+	// than that one's.
+	first, second := int64(math.MaxInt64), int64(math.MaxInt64)
+	var at *PartitionScan
 	for _, p := range s.shards {
-		if (p.ids[old] == nil) != (p.ids[new] == nil) {
+		a, b := p.ids[old], p.ids[new]
+		switch {
+		case p.idsLost && (a == nil || b == nil), a != nil && b != nil && a.last >= b.first:
+			return false
+		case b == nil:
+		case b.earliest < first:
+			first, second, at = b.earliest, first, p
+		default:
+			second = min(second, b.earliest)
+		}
+	}
+	seen := false
+	for _, p := range s.shards {
+		a := p.ids[old]
+		if a == nil {
+			continue
+		}
+		seen = true
+		elsewhere := first
+		if p == at {
+			elsewhere = second
+		}
+		if a.lastTime >= elsewhere {
 			return false
 		}
 	}
-	together := 0
-	for _, p := range s.shards {
-		if p.ids[old] != nil {
-			together++
-		}
-	}
-	return together == 1
+	return seen && at != nil
 }
 
 func (p *PartitionScan) callKey(e *keyEntry) CallKey {

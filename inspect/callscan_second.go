@@ -10,10 +10,12 @@ const (
 	maxRemoved = 1000    // listed, of one partition
 )
 
-// secondPass is what a partition is read again for.
+// secondPass is what a partition is read again for: the histories of actions of
+// sequences that are still open, and of those that a tombstone removed, these by
+// the hash of their record key.
 type secondPass struct {
-	siblings map[siblingKey]*doneAction // completed actions of sequences that are still open
-	removed  map[uint64]*removal        // by the hash of a record key that a tombstone removed
+	siblings map[siblingKey]*history
+	removed  map[uint64]*history
 }
 
 // siblingKey names an action of an open sequence: the place of its key's entry,
@@ -24,10 +26,40 @@ type siblingKey struct {
 	event, action UUID
 }
 
-// removal is the history of an action that a tombstone removes.
-type removal struct {
-	action    openAction
-	completed int64 // offset of the record that completed it, -1
+// history is that of one action from its first record on.
+type history struct {
+	began  bool // it is open
+	action openAction
+	done   *doneAction // how it last ended; nil: it did not
+}
+
+// show shows the next record of the action.
+func (h *history) show(p *PartitionScan, r seenRecord, failure string) {
+	if failure != "" || r.view.null && !h.began {
+		return
+	}
+	if !h.began {
+		*h = history{began: true, action: openAction{
+			sequence: r.k.Sequence, event: r.k.Event, action: r.k.Action, first: r.offset, tombstone: -1, unreadable: -1,
+		}}
+	}
+	a := &h.action
+	if r.view.eventType != nil {
+		a.eventType = p.intern(r.view.eventType)
+	}
+	switch {
+	case r.view.completed:
+		h.began = false
+		h.done = &doneAction{
+			sequence: a.sequence, event: a.event, action: a.action, first: a.first, last: r.offset, timestamp: r.timestamp,
+			records: a.records + 1, calls: int64(len(a.calls) + len(a.lost)), tombstone: -1, eventType: a.eventType,
+			history: slices.Concat(a.calls, a.lost),
+		}
+	case r.view.null && len(a.calls)+len(a.lost) == 0:
+		h.began = false
+	default:
+		a.show(p, r)
+	}
 }
 
 // Second returns what has to be read again before the answer is whole, and
@@ -43,7 +75,7 @@ func (s *CallScan) Second(extent ScanExtent) []Window {
 		p.Lock()
 		from, ok := p.readAgain(extent.From[p.id])
 		if ok {
-			p.second = &secondPass{siblings: map[siblingKey]*doneAction{}, removed: map[uint64]*removal{}}
+			p.second = &secondPass{siblings: map[siblingKey]*history{}, removed: map[uint64]*history{}}
 			out = append(out, Window{Partition: p.id, From: from, To: extent.Read[p.id]})
 		}
 		p.Unlock()
@@ -60,7 +92,7 @@ func (p *PartitionScan) readAgain(from int64) (int64, bool) {
 		}
 	}
 	if len(p.tombs) > 0 {
-		return max(from, p.cuts[0]), true
+		return max(from, min(p.cuts[0], p.earliest)), true
 	}
 	return 0, false
 }
@@ -74,81 +106,53 @@ func (p *PartitionScan) again(offset, timestamp int64, key, value []byte) {
 	if k.Generation == KeyUnattributable || !p.scan.wanted.has(k) {
 		return
 	}
-	if len(p.tombs) > 0 {
-		if hash := p.recordHash(key); p.tombed(hash) && p.place(offset) > 0 {
-			p.follow(hash, offset, timestamp, k, value)
-		}
+	var hash uint64
+	tombed := len(p.tombs) > 0
+	if tombed {
+		hash = p.recordHash(key)
+		_, tombed = p.tombs[hash]
 	}
 	e := p.find(p.hash(k), k)
-	if e == nil || e.openAt(k) >= 0 || !slices.ContainsFunc(e.open, func(a *openAction) bool { return a.partial && a.sequence == k.Sequence }) {
+	sibling := e != nil && e.openAt(k) < 0 && slices.ContainsFunc(e.open, func(a *openAction) bool { return a.partial && a.sequence == k.Sequence })
+	if !tombed && !sibling {
 		return
 	}
-	at := siblingKey{p.last, k.Sequence, k.Event, k.Action}
-	d := p.second.siblings[at]
-	if d == nil {
-		d = &doneAction{sequence: k.Sequence, event: k.Event, action: k.Action, first: offset, tombstone: -1}
-		p.second.siblings[at] = d
-	}
-	d.last, d.timestamp = offset, timestamp
-	d.records++
-	switch view, failure := p.reader.read(value); {
-	case failure != "":
-	case view.null:
-		d.tombstone = offset
-	default:
-		d.calls = max(d.calls, int64(len(view.calls)))
-		d.tombstone = -1
-		if view.eventType != nil {
-			d.eventType = p.intern(view.eventType)
+	view, failure := p.reader.read(value)
+	r := seenRecord{k: k, offset: offset, timestamp: timestamp, view: view}
+	if sibling {
+		at := siblingKey{p.last, k.Sequence, k.Event, k.Action}
+		h := p.second.siblings[at]
+		if h == nil {
+			h = &history{}
+			p.second.siblings[at] = h
+		}
+		h.show(p, r, failure)
+		if h.done != nil && view.null && !h.began {
+			h.done.tombstone = offset
 		}
 	}
-}
-
-func (p *PartitionScan) tombed(hash uint64) bool {
-	_, ok := p.tombs[hash]
-	return ok
+	if tombed {
+		p.follow(hash, r, failure)
+	}
 }
 
 // follow shows a record of an action that a tombstone removes.
-func (p *PartitionScan) follow(hash uint64, offset, timestamp int64, k ActionKey, value []byte) {
-	r := p.second.removed[hash]
-	view, failure := p.reader.read(value)
-	if failure != "" {
+func (p *PartitionScan) follow(hash uint64, r seenRecord, failure string) {
+	h := p.second.removed[hash]
+	if h == nil {
+		h = &history{}
+		p.second.removed[hash] = h
+	}
+	h.show(p, r, failure)
+	if !r.view.null || h.began {
 		return
 	}
-	if r == nil {
-		if view.null {
-			return
-		}
-		r = &removal{action: openAction{sequence: k.Sequence, event: k.Event, action: k.Action, first: offset, tombstone: -1, unreadable: -1}, completed: -1}
-		p.second.removed[hash] = r
+	delete(p.second.removed, hash)
+	if h.done == nil || p.place(h.done.last) == 0 {
+		return
 	}
-	a := &r.action
-	if view.eventType != nil {
-		a.eventType = p.intern(view.eventType)
-	}
-	switch {
-	case !view.null && !view.completed:
-		a.show(p, seenRecord{k: k, offset: offset, timestamp: timestamp, view: view})
-		r.completed = -1
-	case !view.null:
-		a.records++
-		a.last, a.timestamp, r.completed = offset, timestamp, offset
-	default:
-		delete(p.second.removed, hash)
-		if r.completed < 0 {
-			return
-		}
-		d := doneAction{
-			sequence: a.sequence, event: a.event, action: a.action, first: a.first, last: r.completed, timestamp: a.timestamp,
-			records: a.records, calls: int64(len(a.calls) + len(a.lost)), eventType: a.eventType, history: slices.Concat(a.calls, a.lost),
-		}
-		e := keyEntry{text: k.Text, generation: k.Generation, group: k.KeyGroup, elsewhere: -1}
-		if to, ok := k.ComputedPartition(len(p.scan.partitions)); ok && to != p.id {
-			e.elsewhere = to
-		}
-		p.gone(&e, &d, offset)
-	}
+	e := keyEntry{text: r.k.Text, generation: r.k.Generation, group: r.k.KeyGroup, elsewhere: p.elsewhere(r.k)}
+	p.gone(&e, h.done, r.offset)
 }
 
 // gone notes a completed action that a tombstone inside a window removed. In
@@ -169,14 +173,17 @@ func (p *PartitionScan) settle() {
 	if p.second == nil {
 		return
 	}
-	for at, d := range p.second.siblings {
-		e := &p.slab[at.entry]
-		known := slices.ContainsFunc(e.done, func(have doneAction) bool {
-			return have.sequence == d.sequence && have.event == d.event && have.action == d.action
-		})
-		if !known {
-			e.done = append(e.done, *d)
+	for at, h := range p.second.siblings {
+		d := h.done
+		if d == nil {
+			d = &doneAction{sequence: at.sequence, event: at.event, action: at.action, tombstone: -1, dropped: true}
 		}
+		e := &p.slab[at.entry]
+		e.done = slices.DeleteFunc(e.done, func(have doneAction) bool {
+			return have.sequence == at.sequence && have.event == at.event && have.action == at.action
+		})
+		d.history = nil // as of one that was never let go
+		e.done = append(e.done, *d)
 	}
 	for i := range p.slab {
 		for _, a := range p.slab[i].open {
