@@ -1,6 +1,7 @@
 package console
 
 import (
+	"context"
 	"strings"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/recoverctl/recoverctl/views/jobs"
 	"github.com/recoverctl/recoverctl/views/phrase"
 	"github.com/recoverctl/recoverctl/views/plan"
+	"github.com/recoverctl/recoverctl/views/scan"
 )
 
 // Options are what a console of a profile needs.
@@ -27,6 +29,10 @@ type Options struct {
 	LiveEvery time.Duration
 	// Plans makes cleanup plans; nil: none are made here.
 	Plans plan.Source
+	// Scans holds the scans for durable calls; nil: none are made here.
+	Scans *scan.Scans
+	// FindKey says what is known of a key as it was typed; nil: none is looked for.
+	FindKey func(ctx context.Context, job inspect.Job, typed string) (inspect.KeyState, error)
 	// Explained are the profile's jobs as a pasted message may speak of them.
 	Explained []messages.Job
 	// Connections says what the console is connected to. It is called from the
@@ -36,7 +42,7 @@ type Options struct {
 
 // New is the first screen, and the commands that the palette has on every screen.
 func New(o Options) (tui.Screen, []tui.Command) {
-	root := jobs.New(jobs.Options{Theme: o.Theme, Now: o.Now, Jobs: o.Jobs, Source: o.Source, LiveEvery: o.LiveEvery, Plans: o.Plans})
+	root := jobs.New(jobs.Options{Theme: o.Theme, Now: o.Now, Jobs: o.Jobs, Source: o.Source, LiveEvery: o.LiveEvery, Plans: o.Plans, Scans: o.Scans, FindKey: o.FindKey})
 	names := make([]string, 0, len(o.Jobs))
 	for _, j := range o.Jobs {
 		names = append(names, phrase.Job(j))

@@ -1,6 +1,7 @@
 package console_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/recoverctl/recoverctl/inspect"
+	"github.com/recoverctl/recoverctl/internal/flinkkey"
 	"github.com/recoverctl/recoverctl/tui"
 	"github.com/recoverctl/recoverctl/tui/theme"
 	"github.com/recoverctl/recoverctl/tui/tuitest"
@@ -15,6 +17,7 @@ import (
 	"github.com/recoverctl/recoverctl/views/console"
 	"github.com/recoverctl/recoverctl/views/firstrun"
 	"github.com/recoverctl/recoverctl/views/jobs"
+	"github.com/recoverctl/recoverctl/views/scan"
 	"github.com/recoverctl/recoverctl/views/viewtest"
 )
 
@@ -46,12 +49,21 @@ func profile() (*viewtest.Source, []inspect.Job) {
 	return source, []inspect.Job{restarting, runs}
 }
 
+// findKey derives what follows from a text as a key.
+func findKey(_ context.Context, _ inspect.Job, typed string) (inspect.KeyState, error) {
+	k, err := flinkkey.New("string", typed)
+	return inspect.KeyOf(k, inspect.KeyFigures{MaxParallelism: 128, Partitions: 64}), err
+}
+
 func open(th theme.Theme) (tui.Options, func() tui.Screen) {
 	o := viewtest.Options(th)
 	source, all := profile()
 	plans := viewtest.NewPlans(viewtest.Store(), viewtest.Log())
 	make := func() (tui.Screen, []tui.Command) {
-		return console.New(console.Options{Theme: th, Now: viewtest.Clock, Jobs: all, Source: source, Plans: plans, Connections: list})
+		scans := scan.New(context.Background(), viewtest.Found(), viewtest.Clock) // its scans end by themselves
+		return console.New(console.Options{
+			Theme: th, Now: viewtest.Clock, Jobs: all, Source: source, Plans: plans, Scans: scans, FindKey: findKey, Connections: list,
+		})
 	}
 	root, commands := make()
 	o.Commands = commands
@@ -82,6 +94,10 @@ var walks = map[string][]string{
 	"live, all of it":          {"enter", "l", "tab"},
 	"checkpoint 15":            {"enter", "l", "t"},
 	"live of one that runs":    {"j", "enter", "l"},
+	"calls at risk":            {"enter", "c"},
+	"carol":                    {"enter", "c", "enter"},
+	"summary":                  {"enter", "c", "s"},
+	"key carol":                {"enter", "c", "K", "c", "a", "r", "o", "l", "enter"},
 	"chk-44":                   {"enter", "enter"},
 	"restore check":            {"enter", "v"},
 	"restore check of a point": {"enter", "enter", "v"},
@@ -153,7 +169,7 @@ func TestKeysMeanTheSameEverywhere(t *testing.T) {
 	means := map[string][]string{
 		"y": {"copy"}, "w": {"wrap", "cut lines"}, "/": {"filter"}, "v": {"why", "restore check"}, "enter": {"open"},
 		"o": {"operations"}, "l": {"live"}, "f": {"findings"}, "space": {"choose", "unchoose"}, "=": {"compare", "swap"}, "n": {"next point"},
-		"a": {"all rules", "fewer rules"}, "t": {"tasks"},
+		"a": {"all rules", "fewer rules"}, "t": {"tasks"}, "c": {"calls"}, "K": {"find key"}, "s": {"summary"}, "b": {"records"},
 	}
 	for name, walk := range walks {
 		o, root := open(viewtest.Plain())
@@ -173,7 +189,7 @@ func TestKeysMeanTheSameEverywhere(t *testing.T) {
 // What the palette offers leads from every screen to every other.
 func TestCommandsLeadEverywhere(t *testing.T) {
 	commands := map[string]string{
-		"connections": "connections", "explain": "explain", "findings": "findings", "operations": "operations", "live": "live",
+		"connections": "connections", "explain": "explain", "findings": "findings", "operations": "operations", "live": "live", "calls": "calls at risk",
 		"job billing-agent": "billing-agent", "point " + viewtest.Savepoints + "/savepoint-4f3c-a1": "savepoint-4f3c-a1",
 	}
 	for name, walk := range walks {

@@ -20,6 +20,8 @@ func TestKeysAreDocumented(t *testing.T) {
 		{"Job", []string{"enter"}},
 		{"Recovery point", []string{"enter", "enter"}},
 		{"Restore check", []string{"enter", "v"}},
+		{"Calls", []string{"enter", "c"}},
+		{"Call", []string{"enter", "c", "enter"}},
 		{"Findings", []string{"enter", "f"}},
 		{"Operations", []string{"enter", "o"}},
 		{"Operation", []string{"enter", "o", "enter"}},

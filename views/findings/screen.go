@@ -72,6 +72,10 @@ func (s *Screen) Update(msg tui.Msg) tui.Cmd {
 // Resize implements tui.Resizer.
 func (s *Screen) Resize(size tui.Size) {
 	s.size = size
+	if s.reader.Renew() {
+		s.all = s.reader.Reading.Problems()
+		s.table.SetSource(rows{s})
+	}
 	s.lay()
 }
 

@@ -4,6 +4,7 @@ import (
 	"github.com/recoverctl/recoverctl/inspect"
 	"github.com/recoverctl/recoverctl/tui"
 	"github.com/recoverctl/recoverctl/tui/theme"
+	"github.com/recoverctl/recoverctl/views/calls"
 	"github.com/recoverctl/recoverctl/views/compare"
 	"github.com/recoverctl/recoverctl/views/findings"
 	"github.com/recoverctl/recoverctl/views/live"
@@ -55,8 +56,11 @@ func (s *Screen) Keys() []tui.Key {
 	keys := []tui.Key{
 		{Keys: []string{"enter"}, Help: "open", Disabled: noPoint, Run: func() tui.Cmd { return tui.Push(o.point(point.URI)) }},
 		{Keys: []string{"v"}, Help: "why", Disabled: noPoint, Run: s.why},
-		{Keys: []string{"f"}, Help: "findings", Run: func() tui.Cmd { return tui.Push(o.findings()) }},
 	}
+	if o.Reading.Scans != nil {
+		keys = append(keys, tui.Key{Keys: []string{"c"}, Help: "calls", Disabled: s.noCalls, Run: func() tui.Cmd { return tui.Push(o.calls(s.chosenPoints())) }})
+	}
+	keys = append(keys, tui.Key{Keys: []string{"f"}, Help: "findings", Run: func() tui.Cmd { return tui.Push(o.findings()) }})
 	keys = append(append(keys, panes...), []tui.Key{
 		{Keys: []string{"o"}, Help: "operations", Run: func() tui.Cmd { return tui.Push(o.operations()) }},
 		{Keys: []string{"l"}, Help: "live", Run: func() tui.Cmd { return tui.Push(o.live()) }},
@@ -73,6 +77,25 @@ func (s *Screen) Keys() []tui.Key {
 		return "the recovery point's URI", phrase.Copied(point.URI)
 	}))
 	return append(keys, table.Keys()...)
+}
+
+// noCalls is why there are no calls to look at.
+func (s *Screen) noCalls() string {
+	if !s.reader.Reading.Known() {
+		return "the job is being read"
+	}
+	return ""
+}
+
+// chosenPoints are those that were chosen, in the order of the list.
+func (s *Screen) chosenPoints() []string {
+	var uris []string
+	for _, p := range s.reader.Reading.Overview.Points {
+		if s.chosen[p.URI] {
+			uris = append(uris, p.URI)
+		}
+	}
+	return uris
 }
 
 // Commands implements tui.Commander: the others are keys here.
@@ -142,12 +165,24 @@ func Commands(o Options) []tui.Command {
 		return func(string) tui.Cmd { return tui.Push(screen()) }
 	}
 	of := " of " + phrase.Job(o.Job)
-	return []tui.Command{
+	var calls []tui.Command
+	if o.Reading.Scans != nil {
+		calls = []tui.Command{{Name: "calls", Help: "durable calls at risk" + of, Run: push(func() tui.Screen { return o.calls(nil) })}}
+	}
+	return append(calls, []tui.Command{
 		{Name: "findings", Help: "what is wrong" + of, Run: push(o.findings)},
 		{Name: "operations", Help: "cleanups and boundary" + of, Run: push(o.operations)},
 		{Name: "live", Help: "running state and checkpoints" + of, Run: push(o.live)},
 		o.pointCommand(),
-	}
+	}...)
+}
+
+// calls are the durable calls with what restores from these points would do, or
+// from those that are accepted.
+func (o Options) calls(points []string) tui.Screen {
+	return calls.New(calls.Options{
+		Theme: o.Theme, Now: o.Now, Job: o.Job, Scans: o.Reading.Scans, Reading: o.Reading, Points: points, Find: o.FindKey, Commands: Commands(o),
+	})
 }
 
 func (o Options) pointCommand() tui.Command {

@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/recoverctl/recoverctl/inspect"
+	"github.com/recoverctl/recoverctl/internal/clock"
 	"github.com/recoverctl/recoverctl/internal/figures"
 	"github.com/recoverctl/recoverctl/tui"
 	"github.com/recoverctl/recoverctl/tui/theme"
@@ -189,7 +191,7 @@ func (s *Screen) facts(width, height int) []string {
 	all := append([]string{"live state: " + th.Paint(tone, live)}, reading.LiveFacts()...)
 	risk, tone := reading.AtRisk()
 	if reading.Overview.PendingCalls != nil {
-		all = append(all, "calls at risk "+th.Paint(tone, risk))
+		all = append(all, "calls at risk "+th.Paint(tone, risk)+s.scanned())
 	} else {
 		all = append(all, "calls "+th.Paint(tone, risk))
 	}
@@ -204,6 +206,15 @@ func (s *Screen) facts(width, height int) []string {
 		lines = append(lines, "   last failure "+phrase.Clip(failure, width-17, th.Signs.More))
 	}
 	return lines
+}
+
+// scanned is how old the number of calls is, where it is not of now.
+func (s *Screen) scanned() string {
+	ended := s.reader.Reading.Scan.Ended
+	if age := s.reader.Now().Sub(ended); !ended.IsZero() && age >= time.Minute {
+		return " (scanned " + clock.Age(age) + " ago)"
+	}
+	return ""
 }
 
 // told reports whether a finding is about a cleanup.

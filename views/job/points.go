@@ -36,19 +36,36 @@ func (r pointRows) Row(i int) []vtable.Cell {
 		name += " (pinned)"
 	}
 	verdict, tone := phrase.Verdict(p.Verdict)
-	calls := vtable.Cell{Text: phrase.Calls(p.RunsAgain)}
-	switch {
-	case p.RunsAgain == nil:
-		calls.Tone = theme.Muted
-	case *p.RunsAgain > 0:
-		calls.Tone = theme.Warning
-	}
+	calls := r.runsAgain(p)
 	return []vtable.Cell{
 		{Text: name},
 		{Text: phrase.Age(p.Taken, r.reader.Reading.At)},
 		{Text: verdict, Tone: tone},
 		calls,
 		{Text: unchecked(th, p), Tone: theme.Muted},
+	}
+}
+
+// runsAgain is how many calls run again from a point, or why that is not known.
+func (r pointRows) runsAgain(p inspect.PointSummary) vtable.Cell {
+	scan := r.reader.Reading.Overview.Scan
+	switch {
+	case p.RunsAgain != nil && *p.RunsAgain > 0:
+		return vtable.Cell{Text: phrase.Calls(p.RunsAgain), Tone: theme.Warning}
+	case p.RunsAgain != nil:
+		return vtable.Cell{Text: phrase.Calls(p.RunsAgain)}
+	case p.Calls != nil:
+		return vtable.Cell{Text: "unknown", Tone: theme.Warning}
+	case scan == nil:
+		return vtable.Cell{Text: phrase.NotScanned, Tone: theme.Muted}
+	case p.Verdict == inspect.Rejected:
+		return vtable.Cell{Text: r.options.Theme.Signs.None, Tone: theme.Muted} // it is not restored from
+	case scan.Partial:
+		return vtable.Cell{Text: "not known", Tone: theme.Warning}
+	case r.reader.Reading.Overview.PendingCalls == nil:
+		return vtable.Cell{Text: "scanning", Tone: theme.Muted}
+	default:
+		return vtable.Cell{Text: phrase.NotScanned, Tone: theme.Muted}
 	}
 }
 

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"context"
 	"time"
 
 	"github.com/recoverctl/recoverctl/inspect"
@@ -27,13 +28,15 @@ type Options struct {
 	Job    inspect.Job
 	Source Source
 	// Reading is what is known of the job already. It is shown until the screen's
-	// own read has ended.
+	// own read has ended. With its Scans the screen has calls.
 	Reading overview.Reading
 	// LiveEvery is how often the running job is read again while its own screen
 	// shows it; 0: only when asked.
 	LiveEvery time.Duration
 	// Plans makes cleanup plans; nil: none are made here.
 	Plans plan.Source
+	// FindKey says what is known of a key as it was typed; nil: none is looked for.
+	FindKey func(ctx context.Context, job inspect.Job, typed string) (inspect.KeyState, error)
 }
 
 // Screen is one job.
@@ -146,6 +149,9 @@ func (s *Screen) selected() *inspect.PointSummary {
 // Resize implements tui.Resizer.
 func (s *Screen) Resize(size tui.Size) {
 	s.size = size
+	if s.reader.Renew() {
+		s.take()
+	}
 	if point := s.selected(); (point == nil) != (s.about == "") || point != nil && point.URI != s.about {
 		s.follow()
 	}

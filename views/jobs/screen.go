@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"github.com/recoverctl/recoverctl/views/overview"
 	"github.com/recoverctl/recoverctl/views/phrase"
 	"github.com/recoverctl/recoverctl/views/plan"
+	"github.com/recoverctl/recoverctl/views/scan"
 )
 
 // Source reads overviews and recovery points. *inspect.Inspector is one.
@@ -34,6 +36,10 @@ type Options struct {
 	LiveEvery time.Duration
 	// Plans makes cleanup plans; nil: none are made here.
 	Plans plan.Source
+	// Scans holds the scans for durable calls; nil: none are made here.
+	Scans *scan.Scans
+	// FindKey says what is known of a key as it was typed; nil: none is looked for.
+	FindKey func(ctx context.Context, job inspect.Job, typed string) (inspect.KeyState, error)
 }
 
 // Screen is the list of jobs.
@@ -51,7 +57,9 @@ func New(o Options) *Screen {
 	}
 	s := &Screen{options: o}
 	for i, j := range o.Jobs {
-		s.readers = append(s.readers, overview.NewReader(fmt.Sprintf("job %d", i), j, o.Source, o.Now))
+		r := overview.NewReader(fmt.Sprintf("job %d", i), j, o.Source, o.Now)
+		r.Reading.Scans = o.Scans
+		s.readers = append(s.readers, r)
 	}
 	s.table = vtable.New(o.Theme, columns(o.Jobs), rows{s})
 	return s
@@ -83,6 +91,13 @@ func (s *Screen) Update(msg tui.Msg) tui.Cmd {
 // Resize implements tui.Resizer.
 func (s *Screen) Resize(size tui.Size) {
 	s.size = size
+	renewed := false
+	for _, r := range s.readers {
+		renewed = r.Renew() || renewed
+	}
+	if renewed {
+		s.table.SetSource(rows{s})
+	}
 	s.table.Resize(size)
 }
 
@@ -153,7 +168,7 @@ func (s *Screen) open() tui.Cmd {
 func (s *Screen) about(at int) job.Options {
 	return job.Options{
 		Theme: s.options.Theme, Now: s.options.Now, Job: s.options.Jobs[at], Source: s.options.Source,
-		Reading: s.readers[at].Reading, LiveEvery: s.options.LiveEvery, Plans: s.options.Plans,
+		Reading: s.readers[at].Reading, LiveEvery: s.options.LiveEvery, Plans: s.options.Plans, FindKey: s.options.FindKey,
 	}
 }
 

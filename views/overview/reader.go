@@ -103,11 +103,20 @@ func (r *Reader) Take(msg tui.Msg) bool {
 	case nothing && r.Reading.Known():
 		r.Reading.Err, r.Reading.Failed, r.Reading.Awaited = loaded.Err, true, false
 	case nothing:
-		r.Reading = Reading{Overview: loaded.Value, Err: loaded.Err, Failed: false}
+		r.Reading = Reading{Overview: loaded.Value, Err: loaded.Err, Failed: false, Scans: r.Reading.Scans}
 	default:
-		r.Reading = Reading{Overview: loaded.Value, Err: loaded.Err, At: r.started}
+		r.Reading = Reading{Overview: loaded.Value, Err: loaded.Err, At: r.started, Scans: r.Reading.Scans}
+		r.Renew()
 	}
 	return true
+}
+
+// Renew takes what the newest scan of the topic has found by now; false where
+// nothing is new. It reads nothing: a screen calls it before it is drawn.
+func (r *Reader) Renew() bool {
+	renewed, ok := r.Reading.Renewed(r.job)
+	r.Reading = renewed
+	return ok
 }
 
 // takeEarly shows what there is while the JobManager is awaited. What is known of
@@ -117,6 +126,7 @@ func (r *Reader) takeEarly(e early, err error) bool {
 	case e.overview == nil, !r.reading, r.Reading.Overview.Live != nil, err != nil && e.overview.Empty():
 		return false
 	}
-	r.Reading = Reading{Overview: *e.overview, Err: err, At: r.started, Awaited: true}
+	r.Reading = Reading{Overview: *e.overview, Err: err, At: r.started, Awaited: true, Scans: r.Reading.Scans}
+	r.Renew()
 	return true
 }

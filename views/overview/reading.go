@@ -9,6 +9,7 @@ import (
 	"github.com/recoverctl/recoverctl/internal/figures"
 	"github.com/recoverctl/recoverctl/tui/theme"
 	"github.com/recoverctl/recoverctl/views/phrase"
+	"github.com/recoverctl/recoverctl/views/scan"
 )
 
 // Reading is an overview with what could not be read beside it.
@@ -21,6 +22,34 @@ type Reading struct {
 	// Awaited is set as long as only the running job's JobManager has not answered.
 	Awaited bool
 	At      time.Time // when the read of the overview began; zero: nothing is known
+
+	// Scans holds what scans for durable calls have found; nil: none are made. What
+	// the newest one of this topic has found stands in Overview.
+	Scans *scan.Scans
+	Scan  scan.State // that Overview has; the zero State: none
+
+	plain *inspect.JobOverview // without what a scan found
+}
+
+// Renewed is the reading with what the newest scan of the job's topic has found
+// by now; false where that is what it has already.
+func (r Reading) Renewed(job inspect.Job) (Reading, bool) {
+	if r.Scans == nil || !r.Known() {
+		return r, false
+	}
+	if r.plain == nil {
+		plain := r.Overview
+		r.plain = &plain
+	}
+	var state scan.State
+	if found := r.Scans.Of(job, r.plain.TopicID); found != nil {
+		state = found.State()
+	}
+	if state.Same(r.Scan) {
+		return r, false
+	}
+	r.Scan, r.Overview = state, state.Into(*r.plain)
+	return r, true
 }
 
 // Known reports whether something was read.
@@ -157,6 +186,8 @@ func (r Reading) AtRisk() (string, theme.Tone) {
 		return figures.Group(calls.Pending + calls.Overwritten), theme.Warning
 	case calls != nil:
 		return "0", theme.Plain
+	case r.Overview.Scan != nil && r.Overview.Scan.Partial:
+		return "not all scanned", theme.Warning
 	case r.Overview.Scan != nil && r.Overview.Scan.Done < r.Overview.Scan.Total:
 		return "scanning", theme.Muted
 	default:

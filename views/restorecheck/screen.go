@@ -138,7 +138,7 @@ func (s *Screen) find() (point inspect.PointSummary, elsewhere, ok bool) {
 
 // Resize implements tui.Resizer.
 func (s *Screen) Resize(size tui.Size) {
-	if look := s.theme.Palette(); size != s.size || look != s.look {
+	if look := s.theme.Palette(); s.reader.Renew() || size != s.size || look != s.look {
 		s.size, s.look = size, look
 		s.lay()
 	}

@@ -32,8 +32,12 @@ type State struct {
 	// nil where this one has its own.
 	Before *State
 
+	serial  int64 // of the scan among those of a holder, from 1
 	version int
 }
+
+// Same reports whether two states are the same moment of the same scan.
+func (s State) Same(other State) bool { return s.serial == other.serial && s.version == other.version }
 
 // Known reports whether there is a result to show: all of the topic, or a part.
 func (s State) Known() bool { return s.Calls != nil }

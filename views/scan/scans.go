@@ -37,7 +37,8 @@ type Scans struct {
 
 	mu    sync.Mutex
 	scans map[string]*Scan // by job
-	order []*Scan          // those that may still run, the oldest first
+	begun int64
+	order []*Scan // those that may still run, the oldest first
 }
 
 // New makes a holder without scans. Its scans end with ctx or with Close.
@@ -93,6 +94,8 @@ func (s *Scans) Start(job inspect.Job, topicID string) *Scan {
 	if earlier := s.scans[address(job)]; earlier != nil {
 		earlier.cancel() // of a topic that is no more
 	}
+	s.begun++
+	scan.state.serial = s.begun
 	s.scans[address(job)] = scan
 	s.order = append(s.order, scan)
 	s.mu.Unlock()
