@@ -127,7 +127,7 @@ func TestOutcomesOfOpenActions(t *testing.T) {
 	}
 }
 
-func TestOutcomesThatAreNotKnown(t *testing.T) {
+func TestCallOutcomesThatAreNotKnown(t *testing.T) {
 	q := inspect.CallQuestion{Points: []inspect.PointMarker{
 		{Point: "chk-1", Why: "its markers are not known: the metadata is damaged"},
 		{Point: "chk-2", Offsets: inspect.Offsets{7: 0}},
