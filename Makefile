@@ -54,6 +54,10 @@ test-faults: ## every kind of fault at the requests of an apply; prints the tabl
 fuzz: ## a short fuzz of every parser (FUZZTIME each)
 	test/fuzz.sh $(FUZZTIME)
 
+.PHONY: proto
+proto: ## compile the .proto files to Go again
+	cd tools && plugin=$$($(GO) tool -n protoc-gen-go) && $(GO) run ./protogen ../internal/flussrpc/flusspb fluss.proto "$$plugin"
+
 .PHONY: bench
 bench: ## benchmarks
 	$(GO) test -run '^$$' -bench . -benchmem $(PKGS)
