@@ -93,10 +93,11 @@ func (d *decoder) profile(n *yaml.Node, path string) Profile {
 	matched := map[string]*yaml.Node{}
 	s.each("object-stores", func(n *yaml.Node, path string) {
 		o := d.objectStore(n, path)
-		if before, twice := matched[o.Match]; twice && o.Match != "" {
+		same := s3Scheme.ReplaceAllString(o.Match, "s3://")
+		if before, twice := matched[same]; twice && o.Match != "" {
 			d.problem(n, "a second object store matches %s; the first is in line %d", quoted(o.Match), before.Line)
 		}
-		matched[o.Match] = n
+		matched[same] = n
 		p.ObjectStores = append(p.ObjectStores, o)
 	})
 	mapped := map[string]*yaml.Node{}
@@ -194,7 +195,7 @@ func (d *decoder) objectStore(n *yaml.Node, path string) ObjectStore {
 	o := ObjectStore{
 		Match:     s.text("match", storePrefix),
 		Endpoint:  s.text("endpoint", httpURL),
-		Region:    s.text("region", notBlank),
+		Region:    s.text("region", region),
 		PathStyle: s.truth("path-style"),
 	}
 	if given := s.get("credentials"); given != nil && given.Kind == yaml.ScalarNode {
@@ -210,6 +211,7 @@ func (d *decoder) objectStore(n *yaml.Node, path string) ObjectStore {
 		c.need("secret-key")
 		o.Credentials.AccessKey = d.secret(c, "access-key")
 		o.Credentials.SecretKey = d.secret(c, "secret-key")
+		o.Credentials.SessionToken = d.secret(c, "session-token")
 		c.close()
 	}
 	s.close()

@@ -152,6 +152,10 @@ func TestWhatIsWrongInAFileIsToldWithItsLine(t *testing.T) {
 		{"credentials that nobody knows", profileOf("object-stores: [{match: 's3://b/', credentials: none}]"), []string{`3:53: credentials: "none" is not default`}},
 		{"half of the credentials", profileOf("object-stores: [{match: 's3://b/', credentials: {access-key: {env: A}}}]"), []string{`3:53: credentials has no secret-key`}},
 
+		{"half of a temporary key", profileOf("object-stores: [{match: 's3://b/', credentials: {session-token: {env: A}}}]"), []string{`credentials has no access-key`, `credentials has no secret-key`}},
+		{"a store of Google's", profileOf("object-stores: [{match: 'gs://b/'}]"), []string{`3:29: match: "gs://b/" is of a store that is not read; s3://, s3a:// and s3p:// are`}},
+		{"a region that is none", profileOf("object-stores: [{match: 's3://b/', region: 'eu west'}]"), []string{`region: "eu west" is not a region; write one such as eu-west-1`}},
+		{"two stores that Flink takes for one", profileOf("object-stores:\n  - {match: 's3://b/'}\n  - {match: 's3a://b/', region: eu}"), []string{`5:9: a second object store matches "s3a://b/"; the first is in line 4`}},
 		{"two stores that match alike", profileOf("object-stores:\n  - {match: 's3://b/'}\n  - {match: 's3://b/', region: eu}"), []string{`5:9: a second object store matches "s3://b/"; the first is in line 4`}},
 		{"a place with a password", profileOf("object-stores: [{match: 's3://key:hunter2@b/'}]"), []string{`3:29: match: "s3://***@b/" holds a user or password; a place may not`}},
 		{"a place that moves the cursor", jobOf("pinned: [\"/a\\e[2J\"]"), []string{`5:18: an element of pinned: "/a\x1b[2J" holds a control character`}},
@@ -395,15 +399,6 @@ func TestWhatCanBeWrittenInMoreThanOneWay(t *testing.T) {
 				t.Errorf("%v, %+v", problems, c)
 			}
 		})
-	}
-}
-
-func TestTheLongestMatchDecidesTheStore(t *testing.T) {
-	p := Profile{ObjectStores: []ObjectStore{{Match: "s3://b/"}, {Match: "s3://b/deep/", Region: "eu"}, {Match: "s3://b/de"}}}
-	for uri, want := range map[string]string{"s3://b/deep/x": "s3://b/deep/", "s3://b/deer": "s3://b/de", "s3://b/x": "s3://b/", "s3://c/x": "", "/b": ""} {
-		if got, ok := p.StoreFor(uri); got.Match != want || ok != (want != "") {
-			t.Errorf("%s is read by %q, want %q", uri, got.Match, want)
-		}
 	}
 }
 

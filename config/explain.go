@@ -124,6 +124,9 @@ func (e *explanation) objectStore(at string, o ObjectStore) {
 	}
 	e.addSecret(at+".credentials.access-key", at+".credentials.access-key", o.Credentials.AccessKey)
 	e.addSecret(at+".credentials.secret-key", at+".credentials.secret-key", o.Credentials.SecretKey)
+	if !o.Credentials.SessionToken.IsZero() {
+		e.addSecret(at+".credentials.session-token", at+".credentials.session-token", o.Credentials.SessionToken)
+	}
 }
 
 func (e *explanation) job(shownAt, at string, j Job) {

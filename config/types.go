@@ -1,7 +1,6 @@
 package config
 
 import (
-	"strings"
 	"time"
 
 	"github.com/recoverctl/recoverctl/internal/access"
@@ -71,25 +70,14 @@ type Timeouts struct {
 	Request time.Duration
 }
 
-// ObjectStore says how objects whose URI begins with Match are read.
+// ObjectStore says how objects whose URI begins with Match are read; the longest
+// Match that fits decides.
 type ObjectStore struct {
-	Match       string // a URI prefix, as in s3://flink-state/
+	Match       string // a URI prefix, as in s3://flink-state/; s3a and s3p match as s3 does
 	Endpoint    string // empty: the region's own
 	Region      string
 	PathStyle   bool
 	Credentials Credentials
-}
-
-// StoreFor is the object store that reads a URI: of those whose Match the URI
-// begins with, the one with the longest. It reports false where there is none.
-func (p Profile) StoreFor(uri string) (ObjectStore, bool) {
-	best, found := ObjectStore{}, false
-	for _, o := range p.ObjectStores {
-		if strings.HasPrefix(uri, o.Match) && len(o.Match) > len(best.Match) {
-			best, found = o, true
-		}
-	}
-	return best, found
 }
 
 // Credentials of an object store. Without an access key they come from where
@@ -97,6 +85,8 @@ func (p Profile) StoreFor(uri string) (ObjectStore, bool) {
 type Credentials struct {
 	AccessKey secret.Source // zero together with SecretKey
 	SecretKey secret.Source
+
+	SessionToken secret.Source // of a temporary key; zero: none
 }
 
 // PathMapping says that what a job calls From is read here under To. From is a

@@ -137,8 +137,25 @@ func storePrefix(text string) string {
 	if !uriScheme.MatchString(text) {
 		return "is not the beginning of a URI; write one such as s3://bucket/"
 	}
+	if !s3Scheme.MatchString(text) {
+		return "is of a store that is not read; s3://, s3a:// and s3p:// are"
+	}
 	return ""
 }
+
+// s3Scheme is the beginning of what Flink's file systems for S3 answer to. The
+// three name the same objects.
+var s3Scheme = regexp.MustCompile(`^(?i:s3[ap]?)://`)
+
+// region is what stands in a signature and in host names.
+func region(text string) string {
+	if !regionName.MatchString(text) {
+		return "is not a region; write one such as eu-west-1"
+	}
+	return ""
+}
+
+var regionName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]*$`)
 
 func notPrintable(r rune) bool { return !safetext.Printable(r) }
 

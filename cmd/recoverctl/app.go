@@ -101,7 +101,8 @@ func jobOf(profile string, j config.Job) inspect.Job {
 
 // connections are the systems behind an inspector.
 type connections struct {
-	points inspect.PointStore
+	points *places
+	stores *objectStores
 	log    *cluster
 	live   *jobManagers
 }
@@ -114,16 +115,21 @@ func (c connections) evidence(job inspect.Job, clock clock.Clock, replication *i
 func (c connections) close() {
 	c.log.close()
 	c.live.close()
+	c.stores.close()
 }
 
 // inspector composes answers for a profile. A system is connected to when the
 // first answer needs it.
 func (a *app) inspector(p config.Profile, prompt secret.Prompter) (*inspect.Inspector, connections, error) {
-	points, err := flink.New(flink.Options{Mappings: mappingsOf(p), Clock: a.clock})
+	stores := newObjectStores(p, prompt, a.loaded.Timeout, a.clock)
+	store, err := flink.New(flink.Options{
+		Mappings: mappingsOf(p), Clock: a.clock, Systems: map[string]flink.FileSystem{flink.SchemeS3: stores.system()},
+	})
 	if err != nil {
 		return nil, connections{}, err
 	}
-	to := connections{points: points, log: newCluster(p, prompt, a.clock), live: newJobManagers(a.loaded.Timeout, a.clock)}
+	points := &places{Store: store, clock: a.clock}
+	to := connections{points: points, stores: stores, log: newCluster(p, prompt, a.clock), live: newJobManagers(a.loaded.Timeout, a.clock)}
 	if !to.log.configured() {
 		return inspect.New(points, nil, a.clock).WithLive(to.live), to, nil
 	}

@@ -65,8 +65,10 @@ const (
 func newConfigCheck(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "check", Short: "Try the connections and the reading rights of every job of the profile", Args: noArgs,
-		Long: `Connects to the profile's brokers and JobManagers, describes and reads what each
-job needs, and lists its recovery points. Nothing is written anywhere.
+		Long: `Connects to the profile's brokers, JobManagers and object stores, describes and
+reads what each job needs, and lists its recovery points. Of an object store it
+lists a little and reads one byte, and says which right is missing where it may
+not. Nothing is written anywhere.
 
 Exit codes: 0 everything that is configured works, 1 something does not.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -78,7 +80,7 @@ Exit codes: 0 everything that is configured works, 1 something does not.`,
 				return err
 			}
 			defer systems.close()
-			probes := a.check(cmd.Context(), in)
+			probes := a.check(cmd.Context(), in, systems)
 			if err := cmd.Context().Err(); err != nil {
 				return err
 			}
@@ -116,11 +118,14 @@ func probeSign(result string) string {
 
 // check tries everything that the profile configures, one after the other, so
 // that each line is about one thing.
-func (a *app) check(ctx context.Context, in *inspect.Inspector) []probe {
+func (a *app) check(ctx context.Context, in *inspect.Inspector, systems connections) []probe {
 	profile := a.selection.Profile
 	var probes []probe
 	if len(profile.Kafka.Brokers) == 0 {
 		probes = append(probes, probe{What: "kafka", Result: probeNone, Detail: "no brokers in profile " + safe(profile.Name)})
+	}
+	for _, s := range systems.stores.configured {
+		probes = append(probes, s.check(ctx))
 	}
 	if len(profile.Jobs) == 0 {
 		probes = append(probes, probe{What: "jobs", Result: probeNone, Detail: "no job in profile " + safe(profile.Name)})

@@ -124,7 +124,7 @@ func (a *app) tryOut(ctx context.Context, file []byte) (err error) {
 	}
 	defer systems.close()
 	fmt.Fprintln(a.err, "\ntrying it:")
-	probes := trial.check(ctx, in)
+	probes := trial.check(ctx, in, systems)
 	if err := ctx.Err(); err != nil {
 		return err
 	}

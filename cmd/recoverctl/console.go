@@ -4,7 +4,6 @@ import (
 	"context"
 	"os"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -103,32 +102,6 @@ func (a *app) nothingToShow() bool {
 	return a.loaded.Path == "" && len(p.Jobs) == 0 && len(p.Kafka.Brokers) == 0
 }
 
-// connectionList is everything that answers are read from, as it is known now.
-func connectionList(p config.Profile, to connections) []views.Connection {
-	known := func(kind, address, about string, f linkFacts) views.Connection {
-		word, tone := f.state.words()
-		return views.Connection{Kind: kind, Address: address, For: about, State: word, Tone: tone, Asked: f.asked, Err: f.err, ErrAt: f.errAt}
-	}
-	var list []views.Connection
-	if to.log.configured() {
-		list = append(list, known("kafka", strings.Join(p.Kafka.Brokers, ", "), "", to.log.link.now()))
-	} else {
-		list = append(list, views.Connection{Kind: "kafka", State: "not configured"})
-	}
-	for _, j := range p.Jobs {
-		if j.Flink.REST != "" {
-			list = append(list, known("flink", j.Flink.REST, "job "+j.Name, to.live.link(j.Flink.REST).now()))
-		}
-		for _, place := range j.RecoveryPoints {
-			list = append(list, views.Connection{Kind: "recovery points", Address: place, For: "job " + j.Name, State: "configured"})
-		}
-	}
-	for _, m := range p.PathMappings {
-		list = append(list, views.Connection{Kind: "path mapping", Address: m.From + " = " + m.To, State: "configured"})
-	}
-	return list
-}
-
 func (a *app) header(to connections) tui.Header {
 	profile := a.selection.Profile
 	h := tui.Header{
@@ -139,6 +112,9 @@ func (a *app) header(to connections) tui.Header {
 	if slices.ContainsFunc(profile.Jobs, func(j config.Job) bool { return j.Flink.REST != "" }) {
 		h.Connections = append(h.Connections, to.live.connection())
 	}
+	if len(to.stores.configured) > 0 {
+		h.Connections = append(h.Connections, to.stores.connection())
+	}
 	return h
 }
 
@@ -146,11 +122,14 @@ func (a *app) header(to connections) tui.Header {
 // terminal, and remembers the answers for every later connection.
 func (a *app) askFirst(ctx context.Context) (secret.Prompter, error) {
 	typed := remembered{}
-	login := a.selection.Profile.Kafka.SASL
-	if login == nil {
-		return typed, nil
+	var sources []secret.Source
+	if login := a.selection.Profile.Kafka.SASL; login != nil {
+		sources = append(sources, login.Password, login.SessionToken)
 	}
-	for _, source := range []secret.Source{login.Password, login.SessionToken} {
+	for _, o := range a.selection.Profile.ObjectStores {
+		sources = append(sources, secretsOf(o.Credentials)...)
+	}
+	for _, source := range sources {
 		if !source.Prompt {
 			continue
 		}

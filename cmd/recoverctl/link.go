@@ -16,6 +16,7 @@ const (
 	connIdle connState = iota
 	connTrying
 	connUp
+	connPartly // it answered, and not all of it could be read
 	connFailed
 )
 
@@ -26,6 +27,8 @@ func (s connState) words() (string, theme.Tone) {
 		return "connecting", theme.Plain
 	case connUp:
 		return "ok", theme.OK
+	case connPartly:
+		return "partly read", theme.Warning
 	case connFailed:
 		return "FAILED", theme.Error
 	default:
@@ -62,9 +65,22 @@ func (l *link) trying() { l.set(func(f *linkFacts) { f.state = connTrying }) }
 func (l *link) up() { l.set(func(f *linkFacts) { f.state = connUp }) }
 
 // failed says that it did not.
-func (l *link) failed(err error) {
+func (l *link) failed(err error) { l.fault(connFailed, err) }
+
+// partly says that it did, and what was missing.
+func (l *link) partly(err error) { l.fault(connPartly, err) }
+
+func (l *link) fault(state connState, err error) {
 	now := l.clock.Now()
-	l.set(func(f *linkFacts) { f.state, f.err, f.errAt = connFailed, err, now })
+	l.set(func(f *linkFacts) { f.state, f.err, f.errAt = state, err, now })
+}
+
+// back says that an attempt was given up, and that nothing is known but what was
+// known before it.
+func (l *link) back(to linkFacts) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.facts = to
 }
 
 func (l *link) set(change func(*linkFacts)) {

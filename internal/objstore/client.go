@@ -44,8 +44,9 @@ type Config struct {
 
 // Keys is an access key.
 type Keys struct {
-	ID     string
-	Secret secret.Value
+	ID      string
+	Secret  secret.Value
+	Session secret.Value // of a temporary key; empty: none
 }
 
 // Client reads from one store. It may be used by several goroutines.

@@ -283,7 +283,7 @@ func (c *Client) noAnswer(err error, about subject) error {
 	case strings.Contains(err.Error(), "malformed HTTP response"):
 		hint = "this port speaks TLS or no HTTP: write https:// in endpoint, or check the port"
 	case errors.As(err, &name):
-		if hint = "check endpoint and region of the object store"; !c.config.PathStyle {
+		if hint = "check network and region, and the bucket's name"; c.config.Endpoint != "" && !c.config.PathStyle {
 			hint = "check endpoint and region of the object store; a store of your own often wants the bucket in the path: path-style: true"
 		}
 		place = safetext.Of(name.Name).String()

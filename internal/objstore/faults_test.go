@@ -273,3 +273,26 @@ func TestAnObserverHearsHowTheStoreIs(t *testing.T) {
 		t.Errorf("%v", heard)
 	}
 }
+
+// A probe tries listing and reading, and each failure names its right.
+func TestAProbeTriesBothRights(t *testing.T) {
+	s := s3test.Start(t, "b")
+	c := open(t, s, nil)
+	if p, err := c.Probe(t.Context(), "b", "cp/"); err != nil || p.Key != "" {
+		t.Errorf("an empty store: %+v, %v", p, err)
+	}
+	s.Put("b", "cp/", nil)
+	s.Put("b", "cp/job/chk-1/_metadata", []byte("x"))
+	if p, err := c.Probe(t.Context(), "b", "cp/"); err != nil || p.Key != "cp/job/chk-1/_metadata" {
+		t.Errorf("%+v, %v", p, err)
+	}
+	refusal := s3test.Status(403, "AccessDenied", "Access Denied")
+	s.Break(s3test.Body(refusal))
+	if _, err := c.Probe(t.Context(), "b", "cp/"); !strings.Contains(fmt.Sprint(err), "s3:GetObject is missing") {
+		t.Errorf("%v", err)
+	}
+	s.Break(s3test.On(s3test.Listing, refusal))
+	if _, err := c.Probe(t.Context(), "b", "cp/"); !strings.Contains(fmt.Sprint(err), "s3:ListBucket is missing") {
+		t.Errorf("%v", err)
+	}
+}

@@ -105,7 +105,7 @@ func (g given) Retrieve(ctx context.Context) (aws.Credentials, error) {
 	if err != nil {
 		return aws.Credentials{}, noKey{err}
 	}
-	return aws.Credentials{AccessKeyID: keys.ID, SecretAccessKey: keys.Secret.Reveal(), Source: "profile"}, nil
+	return aws.Credentials{AccessKeyID: keys.ID, SecretAccessKey: keys.Secret.Reveal(), SessionToken: keys.Session.Reveal(), Source: "profile"}, nil
 }
 
 // found are the keys that AWS's tools would use.

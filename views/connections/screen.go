@@ -17,9 +17,10 @@ import (
 // written here. Its texts are as they were configured; secrets are no part of
 // them.
 type Connection struct {
-	Kind    string // "kafka", "flink", "recovery points", "path mapping"
+	Kind    string // "kafka", "flink", "recovery points", "object store", "path mapping"
 	Address string // what is connected to; may be empty
 	For     string // what needs it, as in "job order-agent"; may be empty
+	Used    string // how much it was asked so far; may be empty
 	// State is a word or two: "ok", "FAILED", "not asked", "not configured".
 	State string
 	Tone  theme.Tone
@@ -158,6 +159,9 @@ func (r rows) Detail(i int) []string {
 	}
 	if c.For != "" {
 		p.Hang("", theme.Muted, "for "+phrase.Safe(c.For))
+	}
+	if c.Used != "" {
+		p.Hang("", theme.Muted, phrase.Safe(c.Used))
 	}
 	if c.Err == nil {
 		return p.Lines

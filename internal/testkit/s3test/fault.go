@@ -244,3 +244,11 @@ func copyHeader(w http.ResponseWriter, answer *httptest.ResponseRecorder) {
 		w.Header()[name] = values
 	}
 }
+
+// Bucket tells the requests about a bucket.
+func Bucket(name string) func(*http.Request) bool {
+	return func(r *http.Request) bool {
+		bucket, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+		return bucket == name
+	}
+}

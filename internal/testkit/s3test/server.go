@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -35,6 +36,8 @@ type Server struct {
 	tb      testing.TB
 	backend *s3mem.Backend
 	server  *httptest.Server
+
+	active atomic.Int64 // requests that are being answered
 
 	mu       sync.Mutex
 	faults   []Fault
@@ -126,8 +129,16 @@ func (s *Server) Delete(bucket, key string) {
 	}
 }
 
-// Requests are all requests so far, in the order of their answers.
+// Requests are all requests so far, in the order of their answers. It waits a
+// little for answers that are under way: a client has the last byte before the
+// server knows.
 func (s *Server) Requests() []Request {
+	for range 1000 {
+		if s.active.Load() == 0 {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.requests)
@@ -146,7 +157,9 @@ func (s *Server) Sent() int64 {
 func (s *Server) counted(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c := &counter{ResponseWriter: w, status: http.StatusOK}
+		s.active.Add(1)
 		defer func() {
+			defer s.active.Add(-1)
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			s.requests = append(s.requests, Request{Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery, Range: r.Header.Get("Range"), Status: c.status, Bytes: c.bytes})

@@ -1,0 +1,39 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/recoverctl/recoverctl/config"
+	views "github.com/recoverctl/recoverctl/views/connections"
+)
+
+// connectionList is everything that answers are read from, as it is known now.
+func connectionList(p config.Profile, to connections) []views.Connection {
+	known := func(kind, address, about string, f linkFacts) views.Connection {
+		word, tone := f.state.words()
+		return views.Connection{Kind: kind, Address: address, For: about, State: word, Tone: tone, Asked: f.asked, Err: f.err, ErrAt: f.errAt}
+	}
+	var list []views.Connection
+	if to.log.configured() {
+		list = append(list, known("kafka", strings.Join(p.Kafka.Brokers, ", "), "", to.log.link.now()))
+	} else {
+		list = append(list, views.Connection{Kind: "kafka", State: "not configured"})
+	}
+	for _, j := range p.Jobs {
+		if j.Flink.REST != "" {
+			list = append(list, known("flink", j.Flink.REST, "job "+j.Name, to.live.link(j.Flink.REST).now()))
+		}
+		for _, place := range j.RecoveryPoints {
+			list = append(list, known("recovery points", place, "job "+j.Name, to.points.link(place).now()))
+		}
+	}
+	for _, s := range to.stores.used() {
+		c := known("object store", s.address(), "", s.link.now())
+		c.Used = s.usage()
+		list = append(list, c)
+	}
+	for _, m := range p.PathMappings {
+		list = append(list, views.Connection{Kind: "path mapping", Address: m.From + " = " + m.To, State: "configured"})
+	}
+	return list
+}
