@@ -19,6 +19,7 @@ import (
 	"github.com/recoverctl/recoverctl/views/console"
 	"github.com/recoverctl/recoverctl/views/firstrun"
 	"github.com/recoverctl/recoverctl/views/live"
+	"github.com/recoverctl/recoverctl/views/scan"
 )
 
 func newConsole(a *app) *cobra.Command {
@@ -82,7 +83,11 @@ func (a *app) console(ctx context.Context) error {
 		list = append(list, jobOf(profile.Name, j))
 	}
 	look := theme.New(a.look())
+	callsOf := consoleCalls{in}
+	scans := scan.New(ctx, callsOf, a.clock.Now)
+	defer scans.Close()
 	root, commands := console.New(console.Options{
+		Scans: scans, FindKey: callsOf.findKey,
 		Theme: look, Now: a.clock.Now, Jobs: list, Source: in, LiveEvery: live.Usual, Plans: consolePlans{app: a, in: in, systems: systems},
 		Connections: func() []views.Connection { return connectionList(profile, systems) },
 	})
@@ -92,7 +97,7 @@ func (a *app) console(ctx context.Context) error {
 	return tui.Run(ctx, tui.Options{
 		Theme: look, Now: a.clock.Now, Input: os.Stdin, Output: os.Stdout,
 		Header: func() tui.Header { return a.header(systems) }, Commands: commands,
-		Arming: &access.Arming{}, Level: profile.Access, Passthrough: tui.PassthroughFromEnv(a.variable),
+		Jobs: scans.Jobs, Arming: &access.Arming{}, Level: profile.Access, Passthrough: tui.PassthroughFromEnv(a.variable),
 	}, root)
 }
 
