@@ -55,7 +55,7 @@ type GuideReport struct {
 	Title string      `json:"title"`
 	When  string      `json:"when"` // in which situation it is for
 	Steps []GuideStep `json:"steps"`
-	Next  string      `json:"next"` // name of the first step that is not done; empty: all are
+	Next  string      `json:"next"` // name of the first step that is not done; empty: all are that can be seen
 }
 
 // guide is a procedure: words, and what checks each step.
@@ -70,6 +70,7 @@ type guideStep struct {
 	name, title, do string
 	commands        []string
 	check           func(guideFacts) (GuideState, string)
+	unseen          bool // nobody can see from here whether it is done, so nothing waits for it
 }
 
 // guides are all procedures.
@@ -115,7 +116,7 @@ func (g guide) report(words *strings.Replacer, check func(guideStep) (GuideState
 			step.Commands = append(step.Commands, words.Replace(c))
 		}
 		step.State, step.Evidence = check(s)
-		if step.State != GuideDone && r.Next == "" {
+		if step.State != GuideDone && !s.unseen && r.Next == "" {
 			r.Next = s.name
 		}
 		r.Steps = append(r.Steps, step)

@@ -35,6 +35,9 @@ func factsOf(name string, e GuideEvidence) guideFacts {
 			f.target = &e.To
 		}
 	}
+	if e.Offline {
+		f.DataErr, f.ControlErr, f.controlErr = errOffline, errOffline, errOffline
+	}
 	if f.Data.Exists && len(f.Data.Settings) == 0 {
 		f.settingsErr, f.DataErr = f.DataErr, nil // nothing else hangs on them
 	}

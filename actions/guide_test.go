@@ -318,7 +318,7 @@ func TestANewControlTopic(t *testing.T) {
 	w := broken()
 	w.wants("COMMITTED after APPLIED", "cause tombstones settings", "stop", "copy nobody-else point accepted-before past-boundaries new-name committed applied accepted-after profile restart")
 	w.says("cause", "control-status-regression")
-	if w.next() != "copy" {
+	if w.next() != "stop" { // nobody can see whether a copy was kept: nothing waits for it
 		t.Errorf("next is %s", w.next())
 	}
 
