@@ -20,7 +20,7 @@ import (
 
 const (
 	// parallelStats is how many files are looked at at once.
-	parallelStats = 8
+	parallelStats = 32
 	// maxListed is how many findings of one kind are told one by one.
 	maxListed = 20
 	// maxUnreferenced is how many files that nothing references are listed.
@@ -128,6 +128,7 @@ func (b *builder) checkFiles(ctx context.Context) error {
 	refs := b.references()
 	roots := rootCache{known: map[string]bool{}}
 	b.progress.update(func(p *inspect.PointProgress) { p.FilesTotal = int64(len(refs)) })
+	b.glance(ctx, refs)
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(parallelStats)
 	for _, r := range refs {
@@ -163,9 +164,32 @@ func (b *builder) checkFiles(ctx context.Context) error {
 	return b.checkUnreferenced(ctx, refs)
 }
 
+// glance fills in what listings show of the references, where a file system has
+// that cheaper.
+func (b *builder) glance(ctx context.Context, refs []*reference) {
+	paths := map[string][]string{}
+	for _, r := range refs {
+		if r.err == nil && !r.illegal {
+			paths[r.at.scheme] = append(paths[r.at.scheme], r.at.name())
+		}
+	}
+	for scheme, names := range paths {
+		system, ok := b.store.systems[scheme].(glancer)
+		if !ok {
+			continue
+		}
+		shown := system.Glance(ctx, names)
+		for _, r := range refs {
+			if e, ok := shown[r.at.name()]; ok && r.at.scheme == scheme && r.err == nil && !r.illegal {
+				r.found, r.reached = e, true
+			}
+		}
+	}
+}
+
 // look finds out what is at a reference's place.
 func (b *builder) look(ctx context.Context, r *reference, roots *rootCache) {
-	if r.err != nil || r.illegal {
+	if r.err != nil || r.illegal || r.reached {
 		return
 	}
 	system, ok := b.store.systems[r.at.scheme]

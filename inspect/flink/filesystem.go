@@ -27,6 +27,12 @@ type FileSystem interface {
 	Canonical(ctx context.Context, path string) (string, error)
 }
 
+// glancer is a FileSystem that can describe many files at less cost than one by
+// one. What is not in its answer is not known, and to be asked for.
+type glancer interface {
+	Glance(ctx context.Context, paths []string) map[string]Entry
+}
+
 // Entry describes a file or folder.
 type Entry struct {
 	Name     string // last part of the path

@@ -12,6 +12,7 @@ import (
 	"github.com/recoverctl/recoverctl/internal/fault"
 	"github.com/recoverctl/recoverctl/internal/objstore"
 	"github.com/recoverctl/recoverctl/internal/safetext"
+	"golang.org/x/sync/errgroup"
 )
 
 const (
@@ -153,6 +154,50 @@ func (o *Objects) Stat(ctx context.Context, path string) (Entry, error) {
 	}
 	return Entry{}, fs.ErrNotExist
 }
+
+// Glance implements glancer. A folder of which many files are asked for is
+// listed, where that takes fewer requests; what it does not show is to be asked
+// for by itself.
+func (o *Objects) Glance(ctx context.Context, paths []string) map[string]Entry {
+	folders := map[string][]string{}
+	for _, path := range paths {
+		if at := strings.LastIndex(path, "/"); at > 0 {
+			folders[path[:at]] = append(folders[path[:at]], path)
+		}
+	}
+	var (
+		mu    sync.Mutex
+		shown = map[string]Entry{}
+		group errgroup.Group
+	)
+	group.SetLimit(parallelFolders)
+	for folder, files := range folders {
+		if len(files) < manyFiles {
+			continue
+		}
+		group.Go(func() error {
+			// Of a folder with many others only as much as is cheaper than asking.
+			entries, _, err := o.List(ctx, folder, len(files)*manyFiles)
+			if err != nil {
+				return nil //nolint:nilerr // each file is then asked for, and says why
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			for _, e := range entries {
+				if e.Regular {
+					shown[folder+"/"+e.Name] = e
+				}
+			}
+			return nil
+		})
+	}
+	_ = group.Wait() // no error leaves it
+	return shown
+}
+
+// manyFiles is of how many files of a folder one listing is cheaper, and how
+// many times more files it may bring than are asked for.
+const manyFiles = 16
 
 // List implements FileSystem. The marks of folders are no files of them.
 func (o *Objects) List(ctx context.Context, path string, limit int) ([]Entry, bool, error) {

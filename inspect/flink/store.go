@@ -91,6 +91,14 @@ func (s *Store) locate(ctx context.Context, uri string) (target, error) {
 	}
 	t.entry, err = t.system.Stat(ctx, t.at.name())
 	if err != nil {
+		// Where folders may not be looked at, as in an object store without the right
+		// to list, a snapshot is still found by its metadata.
+		if !errors.Is(err, fs.ErrNotExist) && ctx.Err() == nil {
+			if e, metaErr := t.system.Stat(ctx, t.at.join(metadataName).name()); metaErr == nil && e.Regular {
+				t.entry = Entry{Name: t.at.base(), Dir: true}
+				return t, nil
+			}
+		}
 		return target{}, accessFault(err, t.at, uri)
 	}
 	return t, nil
