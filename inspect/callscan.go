@@ -92,6 +92,10 @@ type PartitionScan struct {
 	removed []int64 // those of generation 3 that tombstones removed
 	tombs   map[uint64]struct{}
 
+	opened int64 // actions that are open now
+	looked int64 // records that were shown when the scan was last asked for news …
+	quiet  bool  // … after which it had none left
+
 	earliest int64            // where the history of actions begins that completed inside a window
 	closed   []RecordPosition // news of actions that were told and have ended
 
@@ -420,6 +424,7 @@ func (p *PartitionScan) open(e *keyEntry, r seenRecord, value []byte) {
 		}
 		at = len(e.open)
 		e.open = append(e.open, a)
+		p.opened++
 	}
 	a := e.open[at]
 	a.equals(p.scan.seed, value, r.offset)
@@ -510,6 +515,7 @@ func (p *PartitionScan) remove(e *keyEntry, r seenRecord, key []byte) {
 func (p *PartitionScan) end(e *keyEntry, at int) {
 	a := e.open[at]
 	e.open = slices.Delete(e.open, at, at+1)
+	p.opened--
 	p.noteBurst(e, a)
 	if a.told {
 		p.closed = append(p.closed, RecordPosition{p.id, a.first})

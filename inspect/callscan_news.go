@@ -12,22 +12,11 @@ const maxNews = 1000
 func (s *CallScan) News(complete bool) (changed []ActionCalls, closed []RecordPosition) {
 	for _, p := range s.ordered() {
 		p.Lock()
-		for i := range p.slab {
-			e := &p.slab[i]
-			for _, a := range e.open {
-				if len(a.calls)+len(a.lost) == 0 || a.told && a.toldAt == a.revision {
-					continue
-				}
-				if !complete && a.noted != a.revision {
-					a.noted = a.revision
-					continue
-				}
-				if len(changed) == maxNews {
-					break
-				}
-				a.told, a.toldAt = true, a.revision
-				changed = append(changed, p.actionCalls(e, a))
-			}
+		if p.counts.records != p.looked {
+			p.looked, p.quiet = p.counts.records, false
+		}
+		if !p.quiet {
+			changed, p.quiet = p.news(changed, complete)
 		}
 		closed = append(closed, p.closed...)
 		p.closed = nil
@@ -36,29 +25,38 @@ func (s *CallScan) News(complete bool) (changed []ActionCalls, closed []RecordPo
 	return changed, closed
 }
 
-// Open is how many actions are open now, and Seen how many records were shown
-// and their bytes.
-func (s *CallScan) Seen() (records, bytes int64) {
+// news adds the partition's news to a list; quiet says that none is left.
+func (p *PartitionScan) news(changed []ActionCalls, complete bool) (_ []ActionCalls, quiet bool) {
+	quiet = true
+	for i := range p.slab {
+		e := &p.slab[i]
+		for _, a := range e.open {
+			switch {
+			case len(a.calls)+len(a.lost) == 0 || a.told && a.toldAt == a.revision:
+			case !complete && a.noted != a.revision:
+				a.noted, quiet = a.revision, false
+			case len(changed) == maxNews:
+				return changed, false
+			default:
+				a.told, a.toldAt = true, a.revision
+				changed = append(changed, p.actionCalls(e, a))
+			}
+		}
+	}
+	return changed, quiet
+}
+
+// Seen is how many records were shown, their bytes, and how many actions are open
+// now.
+func (s *CallScan) Seen() (records, bytes, open int64) {
 	for _, p := range s.shards {
 		p.Lock()
 		records += p.counts.records
 		bytes += p.counts.bytes
+		open += p.opened
 		p.Unlock()
 	}
-	return records, bytes
-}
-
-// OpenActions is how many actions are open now.
-func (s *CallScan) OpenActions() int64 {
-	var n int64
-	for _, p := range s.shards {
-		p.Lock()
-		for i := range p.slab {
-			n += int64(len(p.slab[i].open))
-		}
-		p.Unlock()
-	}
-	return n
+	return records, bytes, open
 }
 
 // burst is a run of equal records of one key.

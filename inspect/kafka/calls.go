@@ -1,49 +1,48 @@
 package kafka
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"runtime"
+	"slices"
 	"sync"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+
 	"github.com/recoverctl/recoverctl/inspect"
+	"github.com/recoverctl/recoverctl/internal/fault"
+	"github.com/recoverctl/recoverctl/internal/figures"
+	"github.com/recoverctl/recoverctl/internal/kafkaconn"
 )
 
 var _ inspect.CallReader = (*Store)(nil)
 
-// ReadCalls implements [inspect.CallReader].
+const (
+	scanBytes   = 4 << 20                // of one answer of a scan
+	scanWorkers = 4                      // partitions that are read at the same time, at most
+	updatePause = 100 * time.Millisecond // between two updates
+)
+
+// ReadCalls implements [inspect.CallReader]. Several partitions are read at the
+// same time, each as a read_uncommitted reader sees it, which is what a restore
+// is. A partition that can't be read on is left, and the others are read. Where a
+// log was cut in front of the reader, it goes on from the new log start. Cancelling
+// ctx ends the scan; what was found is returned.
+//
+// Each network step is bounded by the connection's request timeout, the whole
+// only by ctx. Of each partition that is read, three answers are in memory at
+// most.
 func (s *Store) ReadCalls(ctx context.Context, data inspect.DataTopic, q inspect.CallQuestion, watch func(inspect.CallUpdate)) (inspect.DurableCalls, error) {
-	scan := inspect.NewCallScan(q, data.IDs())
-	extent := inspect.ScanExtent{From: inspect.Offsets{}, To: inspect.Offsets{}, Read: inspect.Offsets{}}
-	t, err := s.described(ctx, data)
-	if err != nil {
-		extent.Partial = true
-		return scan.Finish(extent), err
+	c := callScan{
+		store: s, scan: inspect.NewCallScan(q, data.IDs()), watch: watch,
+		extent: inspect.ScanExtent{From: inspect.Offsets{}, To: inspect.Offsets{}, Read: inspect.Offsets{}},
 	}
-	var faults []error
-	var windows []inspect.Window
-	for _, p := range data.Partitions {
-		if p.Err != nil {
-			faults = append(faults, p.Err)
-			continue
-		}
-		from := p.Log.Start
-		if at, ok := q.From[p.ID]; ok && at > from {
-			from = min(at, p.Log.End)
-		}
-		extent.From[p.ID], extent.To[p.ID], extent.Read[p.ID] = from, p.Log.End, from
-		windows = append(windows, inspect.Window{Partition: p.ID, From: from, To: p.Log.End})
-	}
-	c := callScan{store: s, topic: t, scan: scan, watch: watch, read: extent.Read}
-	faults = append(faults, c.pass(ctx, 1, windows)...)
-	if len(faults) == 0 {
-		faults = append(faults, c.pass(ctx, 2, scan.Second(extent))...)
-	}
-	if err := s.unchanged(ctx, t); err != nil && len(faults) == 0 {
-		faults = append(faults, err)
-	}
-	extent.Partial = len(faults) > 0
-	return scan.Finish(extent), errors.Join(faults...)
+	c.read(ctx, data, q)
+	c.extent.Partial = len(c.faults) > 0
+	return c.scan.Finish(c.extent), errors.Join(c.faults...)
 }
 
 // callScan is one reading of a topic.
@@ -53,104 +52,230 @@ type callScan struct {
 	scan  *inspect.CallScan
 	watch func(inspect.CallUpdate) // may be nil
 
-	mu    sync.Mutex
-	read  inspect.Offsets // how far each partition was read in the first pass
-	span  int64
-	total int64
+	mu     sync.Mutex
+	extent inspect.ScanExtent
+	faults []error
+	pass   int
+	span   int64
+	total  int64
 }
 
-// updatePause is the time between two updates.
-const updatePause = 100 * time.Millisecond
+func (c *callScan) failed(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.faults = append(c.faults, err)
+}
 
-// pass reads the windows, several partitions at a time.
-func (c *callScan) pass(ctx context.Context, number int, windows []inspect.Window) []error {
-	if len(windows) == 0 {
-		return nil
+func (c *callScan) read(ctx context.Context, data inspect.DataTopic, q inspect.CallQuestion) {
+	var err error
+	if c.topic, err = c.store.described(ctx, data); err != nil {
+		c.failed(err)
+		return
 	}
-	c.span, c.total = 0, 0
+	var windows []inspect.Window
+	for _, p := range data.Partitions {
+		if p.Err != nil {
+			c.failed(p.Err)
+			continue
+		}
+		from := p.Log.Start
+		if at, ok := q.From[p.ID]; ok {
+			from = min(max(at, from), p.Log.End)
+		}
+		c.extent.From[p.ID], c.extent.To[p.ID], c.extent.Read[p.ID] = from, p.Log.End, from
+		windows = append(windows, inspect.Window{Partition: p.ID, From: from, To: p.Log.End})
+	}
+	c.windows(ctx, 1, windows)
+	if again := c.scan.Second(c.extent); len(c.faults) == 0 && len(again) > 0 {
+		c.windows(ctx, 2, again)
+	}
+	if len(c.faults) == 0 {
+		if err := c.store.unchanged(ctx, c.topic); err != nil {
+			c.failed(c.stopped(err))
+		}
+	}
+}
+
+// windows reads the windows of one pass.
+func (c *callScan) windows(ctx context.Context, pass int, windows []inspect.Window) {
+	c.mu.Lock()
+	c.pass, c.span, c.total = pass, 0, 0
 	for _, w := range windows {
 		c.total += w.To - w.From
 	}
-	stop := make(chan struct{})
-	var told sync.WaitGroup
-	if c.watch != nil {
-		told.Go(func() {
-			ticker := time.NewTicker(updatePause)
-			defer ticker.Stop()
-			for {
-				select {
-				case <-stop:
-					c.tell(number, true)
-					return
-				case <-ticker.C:
-					c.tell(number, false)
-				}
-			}
-		})
+	c.mu.Unlock()
+	defer c.watching()()
+
+	// The longest first, so that the workers end at about the same time.
+	queue := make(chan inspect.Window, len(windows))
+	for _, w := range slices.SortedStableFunc(slices.Values(windows), func(a, b inspect.Window) int { return cmp.Compare(b.To-b.From, a.To-a.From) }) {
+		queue <- w
 	}
-	const workers = 3
-	places := make(chan struct{}, workers)
-	errs := make([]error, len(windows))
+	close(queue)
 	var wg sync.WaitGroup
-	for i, w := range windows {
-		places <- struct{}{}
-		wg.Go(func() {
-			defer func() { <-places }()
-			errs[i] = c.partition(ctx, number, w)
-		})
+	for range min(len(windows), scanWorkers, max(2, runtime.GOMAXPROCS(0))) {
+		wg.Go(func() { c.work(ctx, queue) })
 	}
 	wg.Wait()
-	close(stop)
-	told.Wait()
-	var out []error
-	for _, err := range errs {
-		if err != nil {
-			out = append(out, err)
-		}
-	}
-	return out
 }
 
-// partition reads one window.
-func (c *callScan) partition(ctx context.Context, number int, w inspect.Window) error {
+// work reads windows until there are none left or the scan ends, over a
+// connection of its own.
+func (c *callScan) work(ctx context.Context, queue <-chan inspect.Window) {
+	memory := &scratch{}
+	client, err := c.store.conn.NewClient(kgo.WithPools(memory))
+	if err != nil {
+		c.failed(err)
+		return
+	}
+	defer client.Close()
+	walk := batchWalk{scratch: memory}
+	var ok bool
+	if walk.decompress, ok = client.OptValue(kgo.WithDecompressor).(kgo.Decompressor); !ok {
+		walk.decompress = kgo.DefaultDecompressor(memory)
+	}
+	for w := range queue {
+		if w.From < w.To && !c.partition(ctx, client, &walk, w) {
+			return
+		}
+	}
+}
+
+// partition reads one window. It is false when the whole scan is over.
+func (c *callScan) partition(ctx context.Context, client *kgo.Client, walk *batchWalk, w inspect.Window) (goOn bool) {
 	r := newReader(c.store, c.topic, w.To)
-	r.partition, r.uncommitted = w.Partition, true
+	r.partition, r.uncommitted, r.raw, r.client, r.limit = w.Partition, true, true, client, scanBytes
 	part := c.scan.Partition(w.Partition)
-	at := w.From
-	for p, err := range r.pages(ctx, w.From) {
+	walk.visit = part.Visit
+	walk.records, walk.control, walk.aborted, walk.open = 0, 0, 0, nil
+	at, lost := w.From, int64(0)
+	defer func() { c.explain(walk, at-w.From-lost) }()
+	for {
+		err := c.stretch(ctx, r, part, walk, &at)
+		if err == nil {
+			return true
+		}
+		start, cut := c.cut(ctx, r, at, err)
+		if ctx.Err() != nil {
+			c.failed(c.stopped(err))
+			return false
+		}
+		f := fault.Of(err)
+		if slices.Contains(f.Refs, string(kafkaconn.Topic(c.topic.name))) {
+			c.failed(c.stopped(err)) // the topic is another one
+			return false
+		}
+		if !cut {
+			c.failed(fault.Wrap(f.Kind, f.Op, err, "partition %d was read from offset %s to %s, and not to its end %s",
+				w.Partition, figures.Group(w.From), figures.Group(at), figures.Group(w.To)).WithHint("%s", f.Hint).WithRef(f.Refs...))
+			return true
+		}
+		c.failed(fault.Wrap(f.Kind, f.Op, err, "partition %d was read from offset %s to %s, and what followed was deleted meanwhile: it was read on from %s",
+			w.Partition, figures.Group(w.From), figures.Group(at), figures.Group(start)).WithHint("scan again").WithRef(f.Refs...))
+		lost += start - at
+		c.passed(w.Partition, start-at, start)
+		at = start
+	}
+}
+
+// stretch reads on from at, and moves it, until the end of the reader's window.
+func (c *callScan) stretch(ctx context.Context, r *reader, part *inspect.PartitionScan, walk *batchWalk, at *int64) error {
+	for p, err := range r.pages(ctx, *at) {
 		if err != nil {
 			return err
 		}
 		part.Lock()
-		for _, record := range p.records {
-			if record.Offset >= w.To {
-				break
-			}
-			part.Visit(record.Offset, record.Timestamp.UnixMilli(), record.Key, record.Value)
-		}
+		err := walk.walk(p.batches, *at, r.end)
 		part.Unlock()
-		next := min(p.next, w.To)
-		c.mu.Lock()
-		c.span += next - at
-		if number == 1 {
-			c.read[w.Partition] = next
+		if err != nil {
+			return r.undecodable(err, *at)
 		}
-		c.mu.Unlock()
-		at = next
+		next := min(p.next, r.end)
+		c.passed(r.partition, next-*at, next)
+		*at = next
 	}
 	return nil
 }
 
-// tell gives the watcher what is new.
-func (c *callScan) tell(number int, complete bool) {
-	changed, closed := c.scan.News(complete)
-	records, bytes := c.scan.Seen()
-	open := c.scan.OpenActions()
+// passed notes how far a partition was read.
+func (c *callScan) passed(partition int32, span, at int64) {
 	c.mu.Lock()
-	span, total := c.span, c.total
-	c.mu.Unlock()
-	c.watch(inspect.CallUpdate{
-		Progress: inspect.CallProgress{Pass: number, Records: records, Bytes: bytes, Span: span, Total: total, Open: open},
-		Changed:  changed, Closed: closed,
+	defer c.mu.Unlock()
+	c.span += span
+	if c.pass == 1 {
+		c.extent.Read[partition] = at
+	}
+}
+
+// cut is where a log begins now that was cut in front of the reader; false when
+// that is not what has happened.
+func (c *callScan) cut(ctx context.Context, r *reader, at int64, err error) (start int64, ok bool) {
+	if !errors.Is(err, kerr.OffsetOutOfRange) {
+		return 0, false
+	}
+	listed := c.store.list(ctx, c.topic, logStart)[r.partition]
+	if listed.err != nil || listed.offset <= at {
+		return 0, false
+	}
+	return min(listed.offset, r.end), true
+}
+
+// explain adds what the offsets of a partition hold beside records.
+func (c *callScan) explain(walk *batchWalk, span int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.pass != 1 {
+		return
+	}
+	c.extent.Control += walk.control
+	c.extent.Aborted += walk.aborted
+	c.extent.Open += walk.undecided()
+	c.extent.Gaps += max(0, span-walk.records-walk.control)
+}
+
+// stopped is the fault for a scan that ended as a whole.
+func (c *callScan) stopped(err error) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	f := fault.Of(err)
+	return fault.Wrap(f.Kind, f.Op, err, "the scan of topic %s ended after %s of %s offsets", show(c.topic.name), figures.Group(c.span), figures.Group(c.total)).
+		WithHint("%s", f.Hint).WithRef(f.Refs...)
+}
+
+// watching tells the watcher what is new from time to time, and for the last time
+// when the returned function is called.
+func (c *callScan) watching() (end func()) {
+	if c.watch == nil {
+		return func() {}
+	}
+	stop := make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		ticker := time.NewTicker(updatePause)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-stop:
+				return
+			case <-ticker.C:
+				c.tell(false)
+			}
+		}
 	})
+	return func() {
+		close(stop)
+		wg.Wait()
+		c.tell(true)
+	}
+}
+
+// tell gives the watcher what is new.
+func (c *callScan) tell(complete bool) {
+	changed, closed := c.scan.News(complete)
+	u := inspect.CallUpdate{Changed: changed, Closed: closed}
+	u.Progress.Records, u.Progress.Bytes, u.Progress.Open = c.scan.Seen()
+	c.mu.Lock()
+	u.Progress.Pass, u.Progress.Span, u.Progress.Total = c.pass, c.span, c.total
+	c.mu.Unlock()
+	c.watch(u)
 }

@@ -1,6 +1,7 @@
 package kafka
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,6 +37,11 @@ type reader struct {
 	uncommitted bool // records of open and aborted transactions are read too
 	control     bool // so are the records that end transactions
 	decompress  kgo.Decompressor
+
+	// For whoever walks the batches itself: they are given as they came.
+	raw    bool
+	client *kgo.Client // nil: the store's
+	limit  int32       // bytes of one answer; 0: fetchBytes
 }
 
 // newReader returns a reader of the committed records of partition 0.
@@ -50,9 +56,10 @@ func newReader(s *Store, t topic, end int64) *reader {
 // answer is what a leader says to one fetch.
 type answer struct {
 	records []*kgo.Record
-	next    int64 // the offset after the last batch
-	bytes   int   // of batches
-	stable  int64 // what the leader lets be read: its last stable offset, or its high watermark
+	batches []byte // instead of records, where they are read raw
+	next    int64  // the offset after the last batch
+	bytes   int    // of batches
+	stable  int64  // what the leader lets be read: its last stable offset, or its high watermark
 }
 
 // errNoAnswer is an answer that leaves the partition out, as a broker gives it
@@ -63,6 +70,12 @@ var errNoAnswer = errors.New("the broker put the request off: this client is ove
 // the records of at least one batch and the offset to go on from, which is
 // greater than position, within the time limit of one step.
 func (r *reader) advance(ctx context.Context, position int64) ([]*kgo.Record, int64, error) {
+	a, err := r.answer(ctx, position)
+	return a.records, a.next, err
+}
+
+// answer is advance with all that was answered.
+func (r *reader) answer(ctx context.Context, position int64) (answer, error) {
 	ctx, cancel := r.store.step(ctx)
 	defer cancel()
 	empty := 0
@@ -70,16 +83,16 @@ func (r *reader) advance(ctx context.Context, position int64) ([]*kgo.Record, in
 		a, err := r.fetch(ctx, position)
 		switch {
 		case err != nil && !retriable(err):
-			return nil, 0, r.refused(err, position)
+			return answer{}, r.refused(err, position)
 		case err != nil:
 			empty = 0
 			if err := r.again(ctx, err, position); err != nil {
-				return nil, 0, err
+				return answer{}, err
 			}
 		case a.next > position:
-			return a.records, a.next, nil
+			return a, nil
 		case a.bytes > 0:
-			return nil, 0, r.undecodable(errors.New("the batch does not hold the records that it announces"), position)
+			return answer{}, r.undecodable(errors.New("the batch does not hold the records that it announces"), position)
 		case a.stable < r.end:
 			// A new leader may not have caught up with what the old one promised.
 			// If it never does, records that were acknowledged are lost.
@@ -92,14 +105,14 @@ func (r *reader) advance(ctx context.Context, position int64) ([]*kgo.Record, in
 				WithHint("a leader may have been elected without all records; compare its replicas before anything is cleaned up").
 				WithRef(r.ref())
 			if err := r.again(ctx, lost, position); err != nil {
-				return nil, 0, err
+				return answer{}, err
 			}
 		default:
 			// The leader looked from position on and had until the end of its wait to
 			// find a batch. Compaction can leave such a tail; being asked more than
 			// once keeps one odd answer from being an end.
 			if empty++; empty == emptyProofs {
-				return nil, r.end, nil
+				return answer{next: r.end, stable: a.stable}, nil
 			}
 		}
 	}
@@ -112,11 +125,12 @@ func (r *reader) fetch(ctx context.Context, position int64) (answer, error) {
 	if !r.uncommitted {
 		req.IsolationLevel = readCommitted
 	}
-	req.MaxBytes, req.MinBytes, req.MaxWaitMillis = fetchBytes, 1, fetchWait
+	limit := cmp.Or(r.limit, fetchBytes)
+	req.MaxBytes, req.MinBytes, req.MaxWaitMillis = limit, 1, fetchWait
 	asked := kmsg.NewFetchRequestTopic()
 	asked.Topic, asked.TopicID = r.topic.name, r.topic.id // which one is sent depends on the version
 	part := kmsg.NewFetchRequestTopicPartition()
-	part.Partition, part.FetchOffset, part.PartitionMaxBytes = r.partition, position, fetchBytes
+	part.Partition, part.FetchOffset, part.PartitionMaxBytes = r.partition, position, limit
 	asked.Partitions = []kmsg.FetchRequestTopicPartition{part}
 	req.Topics = []kmsg.FetchRequestTopic{asked}
 
@@ -124,7 +138,11 @@ func (r *reader) fetch(ctx context.Context, position int64) (answer, error) {
 	if leader < 0 {
 		return answer{}, kerr.LeaderNotAvailable
 	}
-	kresp, err := r.store.conn.Client().Broker(int(leader)).RetriableRequest(ctx, req)
+	client := r.client
+	if client == nil {
+		client = r.store.conn.Client()
+	}
+	kresp, err := client.Broker(int(leader)).RetriableRequest(ctx, req)
 	if err != nil {
 		return answer{}, err
 	}
@@ -146,6 +164,9 @@ func (r *reader) fetch(ctx context.Context, position int64) (answer, error) {
 // whole or not at all: one that can't be decoded is an error, also after others
 // that could, and is never stepped over.
 func (r *reader) decode(rp *kmsg.FetchResponseTopicPartition, position int64) (answer, error) {
+	if r.raw {
+		return answer{batches: rp.RecordBatches, next: nextOffset(rp.RecordBatches, position), bytes: len(rp.RecordBatches), stable: rp.HighWatermark}, nil
+	}
 	isolation := kgo.ReadCommitted()
 	if r.uncommitted {
 		isolation = kgo.ReadUncommitted()

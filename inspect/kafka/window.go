@@ -72,7 +72,8 @@ func (s *Store) described(ctx context.Context, data inspect.DataTopic) (topic, e
 // page is what one answer brought.
 type page struct {
 	records []*kgo.Record
-	next    int64 // the offset to go on from
+	batches []byte // instead, where they are read raw
+	next    int64  // the offset to go on from
 }
 
 // pages reads from an offset to the end, one page ahead of the loop over it. The
@@ -85,18 +86,18 @@ func (r *reader) pages(ctx context.Context, from int64) iter.Seq2[page, error] {
 		go func() {
 			defer close(ahead)
 			for position := from; position < r.end; {
-				records, next, err := r.advance(ctx, position)
+				a, err := r.answer(ctx, position)
 				if err != nil {
 					failure = err
 					return
 				}
 				select {
-				case ahead <- page{records, next}:
+				case ahead <- page{a.records, a.batches, a.next}:
 				case <-ctx.Done():
 					failure = ctx.Err()
 					return
 				}
-				position = next
+				position = a.next
 			}
 		}()
 		defer func() {
