@@ -93,7 +93,7 @@ func TestTheGuideSeesWhatIsDone(t *testing.T) {
 	wants(g, "point", "unknown", "can't be read from here")
 
 	text := s.run("guide", "first-cleanup", "--point", "file:/ck/it's/chk-1")
-	for _, says := range []string{"✔ 2. a name for the control topic", "? 5. a recovery point with versioned markers  ← next",
+	for _, says := range []string{"✔ 2. a name for the control topic", "? 4. the job is stopped  ← next", "? 5. a recovery point with versioned markers\n",
 		`    $ recoverctl inspect point 'file:/ck/it'\''s/chk-1' --brokers ` + s.flags[1] + " --control-topic " + control + " --topic " + s.topic,
 		"    $ recoverctl verify cleanup-plan.json --control-topic " + control + " --brokers " + s.flags[1] + " --topic " + s.topic + "\n"} {
 		if !strings.Contains(text.out, says) {
