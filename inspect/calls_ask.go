@@ -118,9 +118,19 @@ func (i *Inspector) fromMarker(ctx context.Context, job Job, uri string, ev read
 	}
 	m := ev.judge(job, point).Marker
 	if m.Offsets == nil {
-		return nil, fault.New(fault.Problem, "scan for calls", "a scan can't begin at the marker of %s: %s", quote(uri), m.Why)
+		return nil, fault.New(fault.Problem, "find a marker", "nothing can begin at the marker of %s: %s", quote(uri), m.Why)
 	}
 	return m.Offsets, nil
+}
+
+// Marker is where a restore from a recovery point would begin to read the job's
+// topic. It is an error where that is not known.
+func (i *Inspector) Marker(ctx context.Context, job Job, uri string) (Offsets, error) {
+	ev := i.gather(ctx, job)
+	if ev.dataErr != nil {
+		return nil, ev.dataErr
+	}
+	return i.fromMarker(ctx, job, uri, ev)
 }
 
 // nothingRead reports whether a scan ended before it had read anything.

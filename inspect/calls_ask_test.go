@@ -43,7 +43,7 @@ func (s scanned) ReadCalls(_ context.Context, _ inspect.DataTopic, q inspect.Cal
 		out.Points = append(out.Points, pc)
 	}
 	if watch != nil {
-		watch(inspect.CallUpdate{Progress: inspect.CallProgress{Span: 140, Total: 150}})
+		watch(inspect.CallUpdate{Progress: inspect.CallProgress{Pass: 1, Span: 140, Total: 150}})
 	}
 	return out, s.err
 }

@@ -27,8 +27,8 @@ type callCounting struct {
 // CallCount is a scan for calls as an overview tells it.
 type CallCount struct {
 	Calls    DurableCalls
-	Progress CallProgress
-	Err      error // why it is not whole
+	Progress CallProgress // of its first pass
+	Err      error        // why it is not whole
 }
 
 // count scans for the calls that restores from some points would make again. It
@@ -46,7 +46,9 @@ func (i *Inspector) count(ctx context.Context, job Job, ev reading, points []Poi
 		q.Plan = i.prospect.Targets
 	}
 	c.Calls, c.Err = i.readCalls(ctx, ev.data, q, func(u CallUpdate) {
-		c.Progress = u.Progress
+		if u.Progress.Pass == 1 {
+			c.Progress.Span = u.Progress.Span
+		}
 		if i.counting.watch != nil {
 			i.counting.watch(u)
 		}
