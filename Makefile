@@ -3,6 +3,7 @@
 GO        ?= go
 PKGS      ?= ./...
 FUZZTIME  ?= 5s
+BENCH_RECORDS ?= 1000000
 VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS    = -s -w -X main.version=$(VERSION)
 REAL_PKGS  = $(shell grep -rl --include='*_test.go' '^//go:build real' . | xargs -rn1 dirname | sort -u)
@@ -61,6 +62,11 @@ proto: ## compile the .proto files to Go again
 .PHONY: bench
 bench: ## benchmarks
 	$(GO) test -run '^$$' -bench . -benchmem $(PKGS)
+
+.PHONY: bench-real
+bench-real: ## the scan for durable calls beside a bare poll loop and kcat, and its memory, on a real broker (minutes; BENCH_RECORDS each)
+	RECOVERCTL_REAL_WITH=kafka RECOVERCTL_BENCH_RECORDS=$(BENCH_RECORDS) test/real/run.sh \
+	  $(GO) test -tags real -run '^$$' -bench 'ScanAgainstOthers|ScanMemory' -benchtime 1x -timeout 2h ./inspect/kafka
 
 .PHONY: golden
 golden: ## rewrite golden frames; look at the diff before you commit it
