@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/recoverctl/recoverctl/actions"
+	"github.com/recoverctl/recoverctl/inspect"
 )
 
 func newGuide(a *app) *cobra.Command {
@@ -68,14 +69,21 @@ func (a *app) guide(ctx context.Context, name, point, to string) error {
 		return err
 	}
 	defer systems.close()
+	report, faults := a.guideOf(ctx, systems, job, name, point, to)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return a.printer().result("Guide", report, faults, func(t *table) { renderGuide(t, report) })
+}
+
+// guideOf checks the steps of a procedure now, for the command and for the
+// console. The faults are what could not be read.
+func (a *app) guideOf(ctx context.Context, systems connections, job inspect.Job, name, point, to string) (actions.GuideReport, []error) {
 	sources := systems.evidence(job, a.clock, nil)
 	if !systems.log.configured() {
 		sources.Log = nil
 	}
 	e, faults := sources.Guide(ctx, point, to)
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
 	report, _ := actions.Guide(name, e)
 	suffix := a.sameFlags()
 	for i := range report.Steps {
@@ -83,7 +91,7 @@ func (a *app) guide(ctx context.Context, name, point, to string) error {
 			report.Steps[i].Commands[j] = withFlags(c, suffix)
 		}
 	}
-	return a.printer().result("Guide", report, faults, func(t *table) { renderGuide(t, report) })
+	return report, faults
 }
 
 // withFlags is a command of this program with the flags of this one, before what

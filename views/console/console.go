@@ -11,6 +11,7 @@ import (
 	"github.com/recoverctl/recoverctl/tui/theme"
 	"github.com/recoverctl/recoverctl/views/connections"
 	"github.com/recoverctl/recoverctl/views/explain"
+	"github.com/recoverctl/recoverctl/views/guide"
 	"github.com/recoverctl/recoverctl/views/job"
 	"github.com/recoverctl/recoverctl/views/jobs"
 	"github.com/recoverctl/recoverctl/views/phrase"
@@ -29,6 +30,8 @@ type Options struct {
 	LiveEvery time.Duration
 	// Plans makes cleanup plans; nil: none are made here.
 	Plans plan.Source
+	// Guides checks the steps of guided procedures; nil: none are shown here.
+	Guides guide.Source
 	// Scans holds the scans for durable calls; nil: none are made here.
 	Scans *scan.Scans
 	// FindKey says what is known of a key as it was typed; nil: none is looked for.
@@ -42,7 +45,7 @@ type Options struct {
 
 // New is the first screen, and the commands that the palette has on every screen.
 func New(o Options) (tui.Screen, []tui.Command) {
-	root := jobs.New(jobs.Options{Theme: o.Theme, Now: o.Now, Jobs: o.Jobs, Source: o.Source, LiveEvery: o.LiveEvery, Plans: o.Plans, Scans: o.Scans, FindKey: o.FindKey})
+	root := jobs.New(jobs.Options{Theme: o.Theme, Now: o.Now, Jobs: o.Jobs, Source: o.Source, LiveEvery: o.LiveEvery, Plans: o.Plans, Guides: o.Guides, Scans: o.Scans, FindKey: o.FindKey})
 	names := make([]string, 0, len(o.Jobs))
 	for _, j := range o.Jobs {
 		names = append(names, phrase.Job(j))

@@ -1,12 +1,17 @@
 package job
 
 import (
+	"slices"
+	"strings"
+
+	"github.com/recoverctl/recoverctl/actions"
 	"github.com/recoverctl/recoverctl/inspect"
 	"github.com/recoverctl/recoverctl/tui"
 	"github.com/recoverctl/recoverctl/tui/theme"
 	"github.com/recoverctl/recoverctl/views/calls"
 	"github.com/recoverctl/recoverctl/views/compare"
 	"github.com/recoverctl/recoverctl/views/findings"
+	"github.com/recoverctl/recoverctl/views/guide"
 	"github.com/recoverctl/recoverctl/views/live"
 	"github.com/recoverctl/recoverctl/views/operations"
 	"github.com/recoverctl/recoverctl/views/phrase"
@@ -102,7 +107,11 @@ func (s *Screen) chosenPoints() []string {
 func (s *Screen) Commands() []tui.Command {
 	o := s.options
 	o.Reading = s.reader.Reading
-	return []tui.Command{o.pointCommand()}
+	uri := ""
+	if point := s.selected(); point != nil {
+		uri = point.URI
+	}
+	return append(o.guideCommand(uri), o.pointCommand())
 }
 
 func (s *Screen) why() tui.Cmd {
@@ -169,12 +178,12 @@ func Commands(o Options) []tui.Command {
 	if o.Reading.Scans != nil {
 		calls = []tui.Command{{Name: "calls", Help: "durable calls at risk" + of, Run: push(func() tui.Screen { return o.calls(nil) })}}
 	}
-	return append(calls, []tui.Command{
+	return append(append(calls, []tui.Command{
 		{Name: "findings", Help: "what is wrong" + of, Run: push(o.findings)},
 		{Name: "operations", Help: "cleanups and boundary" + of, Run: push(o.operations)},
 		{Name: "live", Help: "running state and checkpoints" + of, Run: push(o.live)},
 		o.pointCommand(),
-	}...)
+	}...), o.guideCommand("")...)
 }
 
 // calls are the durable calls with what restores from these points would do, or
@@ -183,6 +192,23 @@ func (o Options) calls(points []string) tui.Screen {
 	return calls.New(calls.Options{
 		Theme: o.Theme, Now: o.Now, Job: o.Job, Scans: o.Reading.Scans, Reading: o.Reading, Points: points, Find: o.FindKey, Commands: Commands(o),
 	})
+}
+
+// guideCommand opens a guided procedure, for the point that is looked at.
+func (o Options) guideCommand(point string) []tui.Command {
+	if o.Guides == nil {
+		return nil
+	}
+	names := actions.GuideNames()
+	return []tui.Command{{
+		Name: "guide", Args: "NAME", Choices: names, Help: "a procedure, step by step: " + strings.Join(names, ", "),
+		Run: func(name string) tui.Cmd {
+			if !slices.Contains(names, name) {
+				return tui.Say(theme.Warning, "procedures: "+strings.Join(names, ", "))
+			}
+			return tui.Push(guide.New(guide.Options{Theme: o.Theme, Now: o.Now, Job: o.Job, Source: o.Guides, Name: name, Point: point, Commands: Commands(o)}))
+		},
+	}}
 }
 
 func (o Options) pointCommand() tui.Command {

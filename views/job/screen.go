@@ -8,6 +8,7 @@ import (
 	"github.com/recoverctl/recoverctl/tui"
 	"github.com/recoverctl/recoverctl/tui/theme"
 	"github.com/recoverctl/recoverctl/tui/vtable"
+	"github.com/recoverctl/recoverctl/views/guide"
 	"github.com/recoverctl/recoverctl/views/live"
 	"github.com/recoverctl/recoverctl/views/operations"
 	"github.com/recoverctl/recoverctl/views/overview"
@@ -35,6 +36,8 @@ type Options struct {
 	LiveEvery time.Duration
 	// Plans makes cleanup plans; nil: none are made here.
 	Plans plan.Source
+	// Guides checks the steps of guided procedures; nil: none are shown here.
+	Guides guide.Source
 	// FindKey says what is known of a key as it was typed; nil: none is looked for.
 	FindKey func(ctx context.Context, job inspect.Job, typed string) (inspect.KeyState, error)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/recoverctl/recoverctl/tui"
 	"github.com/recoverctl/recoverctl/tui/theme"
 	"github.com/recoverctl/recoverctl/tui/vtable"
+	"github.com/recoverctl/recoverctl/views/guide"
 	"github.com/recoverctl/recoverctl/views/job"
 	"github.com/recoverctl/recoverctl/views/overview"
 	"github.com/recoverctl/recoverctl/views/phrase"
@@ -36,6 +37,8 @@ type Options struct {
 	LiveEvery time.Duration
 	// Plans makes cleanup plans; nil: none are made here.
 	Plans plan.Source
+	// Guides checks the steps of guided procedures; nil: none are shown here.
+	Guides guide.Source
 	// Scans holds the scans for durable calls; nil: none are made here.
 	Scans *scan.Scans
 	// FindKey says what is known of a key as it was typed; nil: none is looked for.
@@ -168,7 +171,7 @@ func (s *Screen) open() tui.Cmd {
 func (s *Screen) about(at int) job.Options {
 	return job.Options{
 		Theme: s.options.Theme, Now: s.options.Now, Job: s.options.Jobs[at], Source: s.options.Source,
-		Reading: s.readers[at].Reading, LiveEvery: s.options.LiveEvery, Plans: s.options.Plans, FindKey: s.options.FindKey,
+		Reading: s.readers[at].Reading, LiveEvery: s.options.LiveEvery, Plans: s.options.Plans, Guides: s.options.Guides, FindKey: s.options.FindKey,
 	}
 }
 
