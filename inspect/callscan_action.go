@@ -21,8 +21,9 @@ type openAction struct {
 
 	hash           uint64 // of the last value
 	size           int
-	run, longest   int64 // equal records in a row
-	from, longFrom int64 // where the run began, and the longest one
+	head           []byte // how the last value begins, up to the end of its event
+	run, longest   int64  // equal records in a row
+	from, longFrom int64  // where the run began, and the longest one
 
 	revision, noted uint32 // what changed, and how far a watcher has looked
 	told            bool   // a watcher knows of it …
@@ -53,17 +54,25 @@ func (p *PartitionScan) newAction(r seenRecord) *openAction {
 	return a
 }
 
-// equals follows runs of equal records.
-func (a *openAction) equals(seed maphash.Seed, value []byte, offset int64) {
-	hash := maphash.Bytes(seed, value)
-	if a.run > 0 && hash == a.hash && len(value) == a.size {
+// equals follows runs of equal records: the same up to the end of the event, and
+// of one size and hash behind it.
+func (a *openAction) equals(seed maphash.Seed, value []byte, r *seenRecord) {
+	head := r.view.head
+	if head > maxHead {
+		head = 0
+	}
+	hash := maphash.Bytes(seed, value[head:])
+	if a.run > 0 && hash == a.hash && len(value) == a.size && r.view.known == (head > 0) {
 		a.run++
 	} else {
-		a.run, a.from = 1, offset
+		a.run, a.from = 1, r.offset
 	}
 	a.hash, a.size = hash, len(value)
 	if a.run > a.longest {
 		a.longest, a.longFrom = a.run, a.from
+	}
+	if !r.view.known {
+		a.head = append(a.head[:0], value[:head]...)
 	}
 }
 

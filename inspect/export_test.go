@@ -19,8 +19,24 @@ type CallView struct {
 // ReadStateFast reads a value the fast way; false: it is left to the other.
 func ReadStateFast(value []byte) (StateView, bool) {
 	var r stateReader
-	view, ok := r.fast(value)
+	view, ok := r.fast(value, nil)
 	return exported(view), ok
+}
+
+// ReadStateAfter reads a value the fast way, as one that follows another with
+// the same event. The event's type is then the other's.
+func ReadStateAfter(before, value []byte) (view StateView, known, ok bool) {
+	var r stateReader
+	head := 0
+	var kind []byte
+	if first, ok := r.fast(before, nil); ok {
+		head, kind = first.head, first.eventType
+	}
+	v, ok := r.fast(value, before[:head])
+	if v.known {
+		v.eventType = kind
+	}
+	return exported(v), v.known, ok
 }
 
 // ReadStateFull reads a value with the full walker.

@@ -1,59 +1,40 @@
 package inspect
 
-import (
-	"encoding/binary"
-	"math/bits"
-)
+import "bytes"
+
+// maxHead is how much of a value is remembered.
+const maxHead = 4 << 10
 
 // fast reads the values that known versions write, in the form in which they
 // write them: without white space, with each field once. What it can't prove to
 // be such a value it leaves to full, so that ok false says nothing about the
 // value. Where it is true, full says the same.
-func (r *stateReader) fast(data []byte) (view stateView, ok bool) {
+//
+// A value that begins as head does is not read again so far: the same bytes mean
+// the same, and the view says that its event is known.
+func (r *stateReader) fast(data, head []byte) (view stateView, ok bool) {
 	if len(data) < 2 || data[0] != '{' {
 		return stateView{}, false
 	}
+	var event, calls, completed bool // were read: each may stand once
 	i := 1
-	if data[i] == '}' {
+	switch {
+	case len(head) > 0 && bytes.HasPrefix(data, head):
+		i, event, view.known, view.head = len(head), true, true, len(head)
+		if i = memberAfter(data, i); i == 0 {
+			return view, true
+		}
+	case data[i] == '}':
 		return stateView{}, true
 	}
-	var event, calls, completed bool // were read: each may stand once
-	for {
-		name, at := fastName(data, i)
-		if at < 0 {
-			return stateView{}, false
-		}
-		i = at
-		switch string(name) {
-		case "taskEvent":
-			if event || i >= len(data) {
-				return stateView{}, false
-			}
-			event = true
-			if data[i] == '{' {
-				view.eventType, i = fastEvent(data, i)
-			} else {
-				i = fastValue(data, i)
-			}
-		case "callResults":
-			if calls {
-				return stateView{}, false
-			}
-			calls = true
-			if i+1 < len(data) && data[i] == '[' && data[i+1] == ']' {
-				i += 2
-				break
-			}
-			s := scanner{data: data, pos: i, depth: 1}
-			if view.calls = r.list(&s); s.failure != "" {
-				return stateView{}, false
-			}
-			i = s.pos
-		case "completed":
+	for i > 0 {
+		switch {
+		case hasText(data, i, `"completed":`):
 			if completed {
 				return stateView{}, false
 			}
 			completed = true
+			i += len(`"completed":`)
 			switch {
 			case hasWord(data, i, "true"):
 				view.completed = true
@@ -63,26 +44,80 @@ func (r *stateReader) fast(data []byte) (view stateView, ok bool) {
 			default:
 				return stateView{}, false
 			}
+		case hasText(data, i, `"callResults":`):
+			if calls {
+				return stateView{}, false
+			}
+			calls = true
+			if view.calls, i = r.fastCalls(data, i+len(`"callResults":`)); i < 0 {
+				return stateView{}, false
+			}
+		case hasText(data, i, `"taskEvent":`):
+			if event {
+				return stateView{}, false
+			}
+			event = true
+			first := i == 1
+			if view.eventType, i = fastEvent(data, i+len(`"taskEvent":`)); i < 0 {
+				return stateView{}, false
+			}
+			if first {
+				view.head = i
+			}
 		default:
-			i = fastValue(data, i)
+			if i = fastMember(data, i); i < 0 {
+				return stateView{}, false
+			}
 		}
-		if i < 0 || i >= len(data) {
-			return stateView{}, false
-		}
-		switch data[i] {
-		case ',':
-			i++
-		case '}':
+		if i = memberAfter(data, i); i == 0 {
 			return view, true
-		default:
-			return stateView{}, false
 		}
+	}
+	return stateView{}, false
+}
+
+// memberAfter is the position of the next member behind the value that ends at i, 0
+// where the object ends, -1 where neither follows.
+func memberAfter(data []byte, i int) int {
+	if i >= len(data) {
+		return -1
+	}
+	switch data[i] {
+	case ',':
+		return i + 1
+	case '}':
+		return 0
+	default:
+		return -1
 	}
 }
 
-// fastEvent reads the event at i and returns its type and the position behind
-// it, -1 where it is not proven.
+// fastMember returns the position behind a member whose value is not asked for.
+// Most are empty lists.
+func fastMember(data []byte, i int) int {
+	for _, empty := range [...]string{`"sensoryMemoryUpdates":[]`, `"shortTermMemoryUpdates":[]`, `"outputEvents":[]`} {
+		if hasText(data, i, empty) {
+			return i + len(empty)
+		}
+	}
+	_, at := fastName(data, i)
+	if at < 0 {
+		return -1
+	}
+	return fastValue(data, at)
+}
+
+// hasText reports whether a text stands at i.
+func hasText(data []byte, i int, text string) bool {
+	return len(data)-i >= len(text) && string(data[i:i+len(text)]) == text
+}
+
+// fastEvent reads the event at i, an object or null, and returns its type and the
+// position behind it, -1 where it is not proven.
 func fastEvent(data []byte, i int) (kind []byte, next int) {
+	if i >= len(data) || data[i] != '{' {
+		return nil, fastValue(data, i)
+	}
 	i++
 	if i < len(data) && data[i] == '}' {
 		return nil, i + 1
@@ -92,15 +127,18 @@ func fastEvent(data []byte, i int) (kind []byte, next int) {
 		if at < 0 || at >= len(data) {
 			return nil, -1
 		}
-		if i = fastValue(data, at); i < 0 || i >= len(data) {
-			return nil, -1
-		}
 		if string(name) == "type" {
-			if kind = nil; data[at] == '"' {
-				if kind = data[at+1 : i-1]; hasEscape(kind) {
+			kind = nil
+			if data[at] == '"' {
+				end, escaped := fastString(data, at+1)
+				if end < 0 || escaped {
 					return nil, -1
 				}
+				kind = data[at+1 : end-1]
 			}
+		}
+		if i = fastValue(data, at); i < 0 || i >= len(data) {
+			return nil, -1
 		}
 		switch data[i] {
 		case ',':
@@ -113,30 +151,109 @@ func fastEvent(data []byte, i int) (kind []byte, next int) {
 	}
 }
 
+// fastCalls reads the call results at i and returns the position behind them, -1
+// where they are not proven. Calls in another form than a job's are left to the
+// full walker, which reads the list alone.
+func (r *stateReader) fastCalls(data []byte, i int) (calls []callView, next int) {
+	if hasText(data, i, "[]") {
+		return nil, i + 2
+	}
+	r.calls = r.calls[:0]
+	for at := i; at < len(data); {
+		c, end := fastCall(data, at+1)
+		if end < 0 || end >= len(data) {
+			break
+		}
+		r.calls = append(r.calls, c)
+		if at = end; data[at] == ']' {
+			return r.calls, at + 1
+		}
+		if data[at] != ',' {
+			break
+		}
+	}
+	s := scanner{data: data, pos: i, depth: 1}
+	if calls = r.list(&s); s.failure != "" {
+		return nil, -1
+	}
+	return calls, s.pos
+}
+
+// fastCall reads a call as a job writes it, and returns the position behind it.
+func fastCall(data []byte, i int) (c callView, next int) {
+	var ok bool
+	text := func(label string) (value []byte) {
+		if ok = ok && hasText(data, i, label); !ok {
+			return nil
+		}
+		i += len(label)
+		end, escaped := fastString(data, i)
+		if ok = end > 0 && !escaped; !ok {
+			return nil
+		}
+		value = data[i : end-1]
+		i = end
+		return value
+	}
+	payload := func(label string) (size int64) {
+		if ok = ok && hasText(data, i, label); !ok {
+			return -1
+		}
+		if i += len(label); hasText(data, i, "null") {
+			i += len("null")
+			return -1
+		}
+		size, i, ok = fastPayload(data, i)
+		return size
+	}
+	ok = true
+	c.function = text(`{"functionId":"`)
+	c.args = text(`,"argsDigest":"`)
+	c.result = payload(`,"resultPayload":`)
+	c.exception = payload(`,"exceptionPayload":`)
+	c.status = text(`,"status":"`)
+	if !ok || i >= len(data) || data[i] != '}' {
+		return callView{}, -1
+	}
+	return c, i + 1
+}
+
+// fastPayload reads base64 in one piece: how many bytes it says, and the position
+// behind it.
+func fastPayload(data []byte, i int) (size int64, next int, ok bool) {
+	if i >= len(data) || data[i] != '"' {
+		return -1, i, false
+	}
+	i++
+	start := i
+	for i < len(data) && base64Value[data[i]] != 0xff {
+		i++
+	}
+	n := i - start
+	padding := 0
+	for i < len(data) && data[i] == '=' {
+		i++
+		padding++
+	}
+	// Two, three or four characters in the last group, and padding for the rest.
+	whole := n%4 == 0 && padding == 0 || n%4 == 2 && padding == 2 || n%4 == 3 && padding == 1
+	if !whole || i >= len(data) || data[i] != '"' {
+		return -1, i, false
+	}
+	return int64(n) * 6 / 8, i + 1, true
+}
+
 // fastName reads a name and its colon and returns the position of the value, -1
 // where it is not proven.
 func fastName(data []byte, i int) (name []byte, next int) {
 	if i >= len(data) || data[i] != '"' {
 		return nil, -1
 	}
-	end := fastString(data, i+1)
-	if end < 0 || end >= len(data) || data[end] != ':' || end-i > maxJSONName {
+	end, escaped := fastString(data, i+1)
+	if end < 0 || escaped || end >= len(data) || data[end] != ':' || end-i > maxJSONName {
 		return nil, -1
 	}
-	name = data[i+1 : end-1]
-	if hasEscape(name) {
-		return nil, -1
-	}
-	return name, end + 1
-}
-
-func hasEscape(text []byte) bool {
-	for _, c := range text {
-		if c == '\\' {
-			return true
-		}
-	}
-	return false
+	return data[i+1 : end-1], end + 1
 }
 
 // hasWord reports whether a literal stands at i, with the end of a value behind
@@ -147,182 +264,3 @@ func hasWord(data []byte, i int, word string) bool {
 }
 
 func endsValue(c byte) bool { return c == ',' || c == '}' || c == ']' }
-
-// fastValue returns the position behind the value at i, -1 where it is not
-// proven to be one.
-func fastValue(data []byte, i int) int {
-	const most = 60 // levels: one bit each
-	var objects uint64
-	depth := 0
-	for {
-		if i >= len(data) {
-			return -1
-		}
-		switch c := data[i]; {
-		case c == '"':
-			if i = fastString(data, i+1); i < 0 {
-				return -1
-			}
-		case c == '{':
-			if depth == most || i+1 >= len(data) {
-				return -1
-			}
-			if i++; data[i] == '}' {
-				i++
-				break
-			}
-			objects |= 1 << depth
-			depth++
-			if _, i = fastName(data, i); i < 0 {
-				return -1
-			}
-			continue
-		case c == '[':
-			if depth == most || i+1 >= len(data) {
-				return -1
-			}
-			if i++; data[i] == ']' {
-				i++
-				break
-			}
-			objects &^= 1 << depth
-			depth++
-			continue
-		case c == 't' && hasWord(data, i, "true"), c == 'n' && hasWord(data, i, "null"):
-			i += 4
-		case c == 'f' && hasWord(data, i, "false"):
-			i += 5
-		default:
-			if i = fastNumber(data, i); i < 0 {
-				return -1
-			}
-		}
-		for { // behind a value
-			if depth == 0 {
-				return i
-			}
-			if i >= len(data) {
-				return -1
-			}
-			object := objects>>(depth-1)&1 != 0
-			c := data[i]
-			i++
-			if c == ',' {
-				if object {
-					if _, i = fastName(data, i); i < 0 {
-						return -1
-					}
-				}
-				break
-			}
-			if c == '}' && object || c == ']' && !object {
-				depth--
-				continue
-			}
-			return -1
-		}
-	}
-}
-
-// fastNumber returns the position behind a number, -1 where it is not proven.
-func fastNumber(data []byte, i int) int {
-	const most = 100 // bytes
-	start := i
-	if i < len(data) && data[i] == '-' {
-		i++
-	}
-	digits := func() bool {
-		from := i
-		for i < len(data) && isDigit(data[i]) {
-			i++
-		}
-		return i > from && i-start < most
-	}
-	zero := i < len(data) && data[i] == '0'
-	from := i
-	if !digits() || zero && i > from+1 {
-		return -1
-	}
-	if i < len(data) && data[i] == '.' {
-		if i++; !digits() {
-			return -1
-		}
-	}
-	if i < len(data) && data[i]|0x20 == 'e' {
-		i++
-		if i < len(data) && (data[i] == '+' || data[i] == '-') {
-			i++
-		}
-		if !digits() {
-			return -1
-		}
-	}
-	return i
-}
-
-// Eight bytes at a time: a bit for each byte.
-const (
-	ones  = 0x0101010101010101
-	highs = 0x8080808080808080
-)
-
-// fastString returns the position behind the quote that ends the string whose
-// first character is at i, -1 where it is not proven to be well formed.
-func fastString(data []byte, i int) int {
-	for {
-		for i+8 <= len(data) {
-			w := binary.LittleEndian.Uint64(data[i:])
-			quote := w ^ ones*'"'
-			slash := w ^ ones*'\\'
-			// The lowest mark is exact, those above it may come from a borrow.
-			marks := w&highs | (quote-ones)&^quote&highs | (slash-ones)&^slash&highs | (w-ones*0x20)&^w&highs
-			if marks != 0 {
-				i += bits.TrailingZeros64(marks) >> 3
-				break
-			}
-			i += 8
-		}
-		for i < len(data) && plain[data[i]] {
-			i++
-		}
-		if i >= len(data) {
-			return -1
-		}
-		switch c := data[i]; {
-		case c == '"':
-			return i + 1
-		case c == '\\':
-			if i+1 >= len(data) {
-				return -1
-			}
-			switch data[i+1] {
-			case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
-				i += 2
-			default:
-				return -1
-			}
-		case c < 0x20:
-			return -1
-		default:
-			size := 2
-			switch {
-			case c&0xe0 == 0xc0:
-			case c&0xf0 == 0xe0:
-				size = 3
-			case c&0xf8 == 0xf0:
-				size = 4
-			default:
-				return -1
-			}
-			if i+size > len(data) {
-				return -1
-			}
-			for k := 1; k < size; k++ {
-				if data[i+k]&0xc0 != 0x80 {
-					return -1
-				}
-			}
-			i += size
-		}
-	}
-}

@@ -10,6 +10,9 @@ type stateView struct {
 	completed bool
 	eventType []byte // of the event that the action handles; nil where it names none
 	calls     []callView
+
+	head  int  // bytes up to the end of the event, where the value begins with it; 0: not known
+	known bool // the value begins as one that was read before: eventType is that one's
 }
 
 // callView is one element of the call results.
@@ -31,10 +34,16 @@ type stateReader struct {
 // read reads a value as fast as it can. A failure says why it is no action state;
 // the view is then empty.
 func (r *stateReader) read(value []byte) (view stateView, failure string) {
+	return r.readAfter(nil, value)
+}
+
+// readAfter is read for a value that may begin as another one did, as far as that
+// one's view says.
+func (r *stateReader) readAfter(head, value []byte) (view stateView, failure string) {
 	if value == nil {
 		return stateView{null: true}, ""
 	}
-	if view, ok := r.fast(value); ok {
+	if view, ok := r.fast(value, head); ok {
 		return view, ""
 	}
 	return r.full(value)

@@ -1,8 +1,10 @@
 package inspect_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -134,6 +136,13 @@ func FuzzFastStateAgainstFull(f *testing.F) {
 		if ok && (failure != "" || !reflect.DeepEqual(fast, full)) {
 			t.Fatalf("fast %+v, full %+v %q", fast, full, failure)
 		}
+		// The same behind a value that begins so, cut at each place that may matter.
+		for _, before := range [][]byte{value, bytes.Replace(value, []byte("true"), []byte("false"), 1), slices.Concat(bytes.TrimRight(value, "}"), []byte(`,"completed":true}`))} {
+			after, _, ok := inspect.ReadStateAfter(before, value)
+			if ok && (failure != "" || !reflect.DeepEqual(after, full)) {
+				t.Fatalf("after %q: %+v, full %+v %q", before, after, full, failure)
+			}
+		}
 		if ok && strings.ToValidUTF8(string(value), "") == string(value) {
 			var document json.RawMessage
 			if err := json.NewDecoder(strings.NewReader(string(value))).Decode(&document); err != nil {
@@ -141,4 +150,27 @@ func FuzzFastStateAgainstFull(f *testing.F) {
 			}
 		}
 	})
+}
+
+// Values that follow each other are read as each alone, also where the event is
+// not read again.
+func TestValuesThatFollowEachOther(t *testing.T) {
+	known := 0
+	for _, topic := range topics.All(t) {
+		var before []byte
+		for _, r := range topic.Records {
+			alone, failure := inspect.ReadStateFull(r.Value)
+			after, was, ok := inspect.ReadStateAfter(before, r.Value)
+			if ok && (failure != "" || !reflect.DeepEqual(alone, after)) {
+				t.Fatalf("%s, partition %d, offset %d: %+v, alone %+v %s", topic.Name, r.Partition, r.Offset, after, alone, failure)
+			}
+			if was {
+				known++
+			}
+			before = r.Value
+		}
+	}
+	if known < 1000 {
+		t.Errorf("only %d values began as the one before", known)
+	}
 }
