@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -30,11 +28,12 @@ func newApply(a *app) *cobra.Command {
 	var ask applyAsk
 	var replication int
 	cmd := &cobra.Command{
-		Use: "apply FILE", Short: "Apply a cleanup plan, or finish one that stopped: records are deleted for good", Args: exactArgs("one plan FILE"),
+		Use: "apply FILE", Short: "Apply a plan, or finish one that stopped: a cleanup deletes records for good", Args: exactArgs("one plan FILE"),
 		Long: `Shows the plan's report, asks for the approval of exactly this plan, and carries
-it out: the boundary is committed on the control topic, the log is trimmed, the
-log starts are read again. A plan that is committed already is finished by the
-same command.
+it out. Of a cleanup the boundary is committed on the control topic, the log is
+trimmed, the log starts are read again; a plan that is committed already is
+finished by the same command. Of a plan of settings exactly its settings are set,
+and read again.
 
 At a terminal the approval is a phrase that is typed. Without one it is
 --approve with the plan's id: 8 digits, in production all 64. Each warning of
@@ -64,11 +63,14 @@ stopped, or not approved.`,
 			if err := access.MayWrite(p.Access, p.Environment, a.selection.OperateFlag); err != nil {
 				return err
 			}
-			plan, err := parsePlan(args[0])
+			plan, err := parsePlanFile(args[0])
 			if err != nil {
 				return err
 			}
-			return a.apply(cmd.Context(), plan, ask)
+			if settings, ok := plan.(actions.Document); ok {
+				return a.applySettings(cmd.Context(), settings, ask)
+			}
+			return a.apply(cmd.Context(), plan.(inspect.CleanupPlan), ask)
 		},
 	}
 	cmd.Flags().StringVar(&ask.reason, "reason", "", "why this is done, as one line of `TEXT` for the journal and the receipt")
@@ -209,50 +211,14 @@ func (r *applying) refuse(refused error, e actions.Evidence) error {
 
 // approve shows the report and asks for the approval of exactly it.
 func (r *applying) approve(ctx context.Context) (actions.Approval, error) {
-	t := newTable(r.talk, r.errWidth())
-	renderReport(t, r.report, r.clock.Now())
-	if err := t.flush(); err != nil {
-		return actions.Approval{}, fmt.Errorf("show the report: %w", err)
-	}
 	q := actions.Question{
 		Plan: r.plan, Report: r.report, Environment: r.selection.Profile.Environment,
 		Profile: r.selection.Profile.Name, Subject: r.plan.Topic,
 	}
-	if err := r.openWarnings(); err != nil {
-		return actions.Approval{}, err
-	}
-	answer := actions.Answer{Digits: r.ask.approve, Reason: r.ask.reason, Accept: r.ask.accept}
-	if r.person != nil && r.ask.approve == "" {
-		phrase, err := q.Phrase()
-		if err != nil {
-			return actions.Approval{}, err
-		}
-		if answer.Phrase, err = r.person.phrase(ctx, phrase.String()); err != nil {
-			return actions.Approval{}, err
-		}
-	}
-	answer.At = r.clock.Now()
-	approval, unneeded, err := actions.Ask(q, answer)
-	for _, name := range unneeded {
-		fmt.Fprintf(r.talk, "note: the warning %s is not raised; should it come up later, it is not accepted\n", safe(name))
-	}
-	return approval, err
+	return r.approved(ctx, r.asking(), q, func(t *table) { renderReport(t, r.report, r.clock.Now()) })
 }
 
-// openWarnings refuses before a phrase is typed in vain.
-func (r *applying) openWarnings() error {
-	var open, flags []string
-	for _, w := range r.report.Warnings {
-		if !slices.Contains(r.ask.accept, w.Name) {
-			open, flags = append(open, safe(w.Name)), append(flags, "--accept "+quoteArg(safe(w.Name)))
-		}
-	}
-	if open == nil {
-		return nil
-	}
-	return fault.New(fault.Denied, "approve", "the report has warnings that are not accepted: %s", strings.Join(open, ", ")).
-		WithHint("look at them with recoverctl plan show; what is accepted is named one by one: %s", strings.Join(flags, " "))
-}
+func (r *applying) asking() approving { return approving{ask: r.ask, person: r.person, talk: r.talk} }
 
 // run carries the plan out and prints what it came to.
 func (r *applying) run(ctx context.Context, state string, approval actions.Approval, config kafka.Config) error {
@@ -270,15 +236,7 @@ func (r *applying) run(ctx context.Context, state string, approval actions.Appro
 	if err != nil {
 		return err
 	}
-	var steps *person // who lets steps go
-	if r.ask.step {
-		steps = r.person
-	}
-	w := newWatch(r.talk, run, steps)
-	giveBack := r.signals.take(w.signal)
-	w.follow()
-	result, runErr := run.Wait()
-	giveBack()
+	result, runErr := r.follow(run, r.asking())
 	done := applied{ApplyResult: result, Problem: refusalOf(runErr)}
 	if err := r.printer().result("ApplyResult", done, r.faults, func(t *table) {
 		if r.report.Recorded == inspect.StatusApplied {

@@ -11,6 +11,7 @@ import (
 	"github.com/recoverctl/recoverctl/actions"
 	"github.com/recoverctl/recoverctl/inspect"
 	"github.com/recoverctl/recoverctl/internal/fault"
+	"github.com/recoverctl/recoverctl/internal/secret"
 	"github.com/recoverctl/recoverctl/internal/shellword"
 )
 
@@ -73,7 +74,7 @@ func (a *app) planSettings(ctx context.Context, out string) error {
 	if err := isFree(out); err != nil {
 		return err
 	}
-	e, err := a.settingsEvidence(ctx, "plan settings")
+	e, err := a.settingsEvidence(ctx, "plan settings", terminalPrompt{})
 	if err != nil {
 		return err
 	}
@@ -125,12 +126,12 @@ func noSettingsPlan(p *inspect.Problem) error {
 
 // settingsEvidence reads the data topic as it is now. What could not be read is in
 // the evidence; the error is why nothing was asked.
-func (a *app) settingsEvidence(ctx context.Context, op string) (actions.SettingsEvidence, error) {
+func (a *app) settingsEvidence(ctx context.Context, op string, prompt secret.Prompter) (actions.SettingsEvidence, error) {
 	job, err := a.kafkaJob(op)
 	if err != nil {
 		return actions.SettingsEvidence{}, err
 	}
-	in, systems, err := a.inspector(a.selection.Profile, terminalPrompt{})
+	in, systems, err := a.inspector(a.selection.Profile, prompt)
 	if err != nil {
 		return actions.SettingsEvidence{}, err
 	}
@@ -158,7 +159,7 @@ func (a *app) showDocument(ctx context.Context, file string, data []byte) error 
 	review := actions.ReviewDocument(data, nil)
 	var unread error
 	if review.Valid && len(a.selection.Profile.Kafka.Brokers) > 0 {
-		e, err := a.settingsEvidence(ctx, "plan show")
+		e, err := a.settingsEvidence(ctx, "plan show", terminalPrompt{})
 		if err != nil {
 			return err
 		}

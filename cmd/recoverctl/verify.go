@@ -22,11 +22,12 @@ import (
 
 func newVerify(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "verify FILE|ID", Short: "Say from what the cluster holds now what has become of a cleanup", Args: exactArgs("one FILE or plan ID"),
+		Use: "verify FILE|ID", Short: "Say from what the cluster holds now what has become of a plan", Args: exactArgs("one FILE or plan ID"),
 		Long: `Reads the control topic and the log starts, and says what they prove. A cleanup
 is applied only where APPLIED is on record and every partition's log begins at or
-past its target. A plan without its file is named by its id, or the first eight
-or more digits of it.
+past its target. A cleanup without its file is named by its plan's id, or the
+first eight or more digits of it. A plan of settings, which leaves no record on
+the cluster, is applied where every setting is the topic's own, as planned.
 
 Exit codes: 0 applied, 1 not started or committed, 7 contradicted, 8 partial, 12
 unknown.`,
@@ -42,8 +43,19 @@ unknown.`,
 func (a *app) verify(ctx context.Context, what string) error {
 	var plan inspect.CleanupPlan
 	byID, err := isPlanID(what)
-	if err == nil && !byID {
-		plan, err = parsePlan(what)
+	switch {
+	case err != nil:
+		return err
+	case byID:
+		err = a.needsFile(what)
+	default:
+		var read actions.Plan
+		if read, err = parsePlanFile(what); err == nil {
+			if settings, ok := read.(actions.Document); ok {
+				return a.verifySettings(ctx, settings)
+			}
+			plan = read.(inspect.CleanupPlan)
+		}
 	}
 	if err != nil {
 		return err
@@ -69,7 +81,7 @@ func (a *app) verify(ctx context.Context, what string) error {
 		// What could not be read is no answer, and no failure of the question.
 		v.Message, faults = "the control topic could not be read: "+safe(err.Error()), []error{err}
 	}
-	receipt, journalErr := a.verifyReceipt(v, plan, job)
+	receipt, journalErr := a.verifyReceipt(v, plan.Subject(), job)
 	v.Receipt = &receipt
 	if journalErr != nil {
 		faults = append(faults, journalErr)
@@ -113,15 +125,15 @@ func (a *app) kafkaJob(op string) (inspect.Job, error) {
 // verifyReceipt is the receipt of an operation that is verified: who applied it,
 // when and why come from this machine's journal. Where that knows nothing of it,
 // it is the receipt of the verification.
-func (a *app) verifyReceipt(v actions.OperationVerdict, plan inspect.CleanupPlan, job inspect.Job) (actions.Receipt, error) {
+func (a *app) verifyReceipt(v actions.OperationVerdict, about inspect.PlanSubject, job inspect.Job) (actions.Receipt, error) {
 	who, err := a.operator(job)
 	if err != nil {
 		return actions.Receipt{}, err
 	}
-	if plan.Topic == "" { // named by its id alone
-		plan.Topic = job.Topic
+	if about.Target.Name == "" { // named by its id alone
+		about.Target.Name = job.Topic
 	}
-	r := actions.ReceiptOf(who, plan.Subject(), v)
+	r := actions.ReceiptOf(who, about, v)
 	r.Reason = "verified only: this machine's journal holds no apply of this plan"
 	r.Began = a.clock.Now()
 	r.Ended = r.Began

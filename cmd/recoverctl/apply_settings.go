@@ -1,0 +1,159 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/recoverctl/recoverctl/actions"
+	"github.com/recoverctl/recoverctl/actions/kafka"
+	"github.com/recoverctl/recoverctl/internal/fault"
+	"github.com/recoverctl/recoverctl/internal/journal"
+)
+
+// applySettings applies a plan of settings, by the same way as a cleanup: report,
+// approval, run, verdict, receipt.
+func (a *app) applySettings(ctx context.Context, plan actions.Document, ask applyAsk) error {
+	if ask.replication != nil {
+		return fault.New(fault.Usage, "read flags", "--create-control-topic goes with a cleanup: a plan of settings makes no topic")
+	}
+	prompt, err := a.askFirst(ctx)
+	if err != nil {
+		return err
+	}
+	p := approving{ask: ask, talk: a.err}
+	if a.wantsJSON() && !a.errTTY {
+		p.talk = io.Discard // a program reads standard error: it holds nothing but the error
+	}
+	if p.person, err = a.openPerson(ask); err != nil {
+		return err
+	}
+	defer p.person.close()
+	e, err := a.settingsEvidence(ctx, "apply", prompt)
+	if err != nil {
+		return err
+	}
+	who, err := a.operator(e.Job)
+	if err != nil {
+		return err
+	}
+	report := actions.SettingsReport(plan, e)
+	switch {
+	case report.Refused != nil:
+		return a.refuseSettings(plan, e, actions.Refuse(report.Refused.Stage, &report.Refused.Problem))
+	case e.DataErr != nil && !e.Data.Exists:
+		return a.refuseSettings(plan, e, kafka.At(actions.StageIdentity, e.DataErr))
+	}
+	state, err := journal.StateDir(a.variable)
+	if err != nil {
+		return err
+	}
+	// The same lock as a cleanup's: the two must not change one topic at once.
+	lock, err := journal.Acquire(state, "kafka "+e.Data.ClusterID+" "+plan.Target.Name, journal.Owner{
+		User: who.User, Host: who.Host, Since: a.clock.Now(), Doing: "settings " + shortID(plan.PlanID)})
+	if err != nil {
+		return err
+	}
+	err = a.runSettings(ctx, p, state, who, plan, report, kafka.SettingsConfig{
+		Connect: kafka.DialSettings(connConfig(a.selection.Profile.Kafka, prompt), a.clock), Job: e.Job, Plan: plan,
+	})
+	if released := lock.Release(); released != nil {
+		fmt.Fprintf(a.err, "warning: %s\n", safe(released.Error()))
+	}
+	return err
+}
+
+// runSettings asks for the approval, carries the plan out and prints what it came
+// to.
+func (a *app) runSettings(ctx context.Context, p approving, state string, who actions.Operator, plan actions.Document, report actions.DocumentReport, config kafka.SettingsConfig) error {
+	q := actions.Question{
+		Plan: plan, Report: report, Environment: a.selection.Profile.Environment,
+		Profile: a.selection.Profile.Name, Subject: plan.Target.Name,
+	}
+	approval, err := a.approved(ctx, p, q, func(t *table) { renderDocument(t, report) })
+	if err != nil {
+		return err
+	}
+	lines, err := journal.Open(state, a.clock)
+	if err != nil {
+		return err
+	}
+	change := kafka.NewSettings(config)
+	defer change.Close()
+	const networkSteps = 4 // of a verification, or of settling a write
+	run, err := actions.Start(ctx, actions.RunPlan{
+		Plan: plan, Report: report, Approval: approval, Who: who, Steps: change.Doers(), Verify: change.Verify,
+		Journal: lines, Clock: a.clock, Step: p.ask.step, Timeout: networkSteps * max(a.loaded.Timeout, time.Second),
+	})
+	if err != nil {
+		return err
+	}
+	result, runErr := a.follow(run, p)
+	done := applied{ApplyResult: result, Problem: refusalOf(runErr)}
+	if err := a.printer().result("ApplyResult", done, nil, func(t *table) {
+		if report.Verdict == actions.Applied {
+			t.line("· every setting was as planned already: nothing was sent")
+		}
+		renderApplied(t, result)
+	}); err != nil {
+		return err
+	}
+	return runErr
+}
+
+// refuseSettings prints how things are where an apply would be refused, and
+// returns the refusal. Nothing was begun.
+func (a *app) refuseSettings(plan actions.Document, e actions.SettingsEvidence, refused error) error {
+	v := actions.JudgeSettings(plan, e.Data, e.DataErr)
+	why := refusalOf(refused)
+	result := applied{Problem: why, ApplyResult: actions.ApplyResult{
+		PlanID: plan.PlanID, Verdict: v.Verdict, Message: v.Message, Stage: why.Stage,
+		Steps: []actions.StepResult{}, Partitions: v.Partitions, Facts: v.Facts,
+	}}
+	if err := a.printer().result("ApplyResult", result, nil, func(t *table) {
+		t.line(fmt.Sprintf("✖ not begun: refused at %s. Now %s: %s", why.Stage, v.Verdict, v.Message))
+		renderFacts(t, v.Facts)
+	}); err != nil {
+		return err
+	}
+	return refused
+}
+
+// verifySettings says from what the topic is now what has become of a plan of
+// settings.
+func (a *app) verifySettings(ctx context.Context, plan actions.Document) error {
+	job, err := a.kafkaJob("verify")
+	if err != nil {
+		return err
+	}
+	v := kafka.VerifySettings(ctx, kafka.DialSettings(connConfig(a.selection.Profile.Kafka, terminalPrompt{}), a.clock), plan)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	receipt, journalErr := a.verifyReceipt(v, plan.Subject(), job)
+	v.Receipt = &receipt
+	if err := a.printer().result("OperationVerdict", v, []error{journalErr}, func(t *table) { renderVerdict(t, v) }); err != nil {
+		return err
+	}
+	if kind, bad := v.Verdict.Exit(); bad {
+		return exitStatus(kind.Exit())
+	}
+	return nil
+}
+
+// needsFile refuses to look for a plan of settings by its id: it leaves no record
+// on the cluster, and "not found" would be no answer about it.
+func (a *app) needsFile(id string) error {
+	read, err := a.readJournal(journal.Filter{Plan: id})
+	if err != nil && len(read.Entries) == 0 {
+		return nil // what this machine did is not known, and no reason not to ask the cluster
+	}
+	for _, e := range read.Entries {
+		if e.Kind == actions.KindTopicSettings {
+			return fault.New(fault.Usage, "verify", "plan %s is of settings, and leaves no record that could be found by its id", shortID(e.PlanID)).
+				WithHint("give the plan's file")
+		}
+	}
+	return nil
+}
