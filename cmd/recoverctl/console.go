@@ -87,7 +87,7 @@ func (a *app) console(ctx context.Context) error {
 	scans := scan.New(ctx, callsOf, a.clock.Now)
 	defer scans.Close()
 	root, commands := console.New(console.Options{
-		Scans: scans, FindKey: callsOf.findKey, Guides: consoleGuides{app: a, systems: systems},
+		Scans: scans, FindKey: callsOf.findKey, Records: callsOf.records, Guides: consoleGuides{app: a, systems: systems},
 		Theme: look, Now: a.clock.Now, Jobs: list, Source: in, LiveEvery: live.Usual, Plans: consolePlans{app: a, in: in, systems: systems},
 		Connections: func() []views.Connection { return connectionList(profile, systems) },
 	})

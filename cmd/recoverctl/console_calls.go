@@ -9,6 +9,7 @@ import (
 	"github.com/recoverctl/recoverctl/inspect"
 	"github.com/recoverctl/recoverctl/internal/fault"
 	"github.com/recoverctl/recoverctl/internal/flinkkey"
+	"github.com/recoverctl/recoverctl/views/records"
 	"github.com/recoverctl/recoverctl/views/scan"
 )
 
@@ -49,4 +50,13 @@ func (c consoleCalls) findKey(ctx context.Context, job inspect.Job, typed string
 	figures := inspect.KeyFigures{MaxParallelism: job.MaxParallelism, Partitions: job.Partitions}
 	state, faults := c.in.Key(ctx, job, key, figures, nil)
 	return state, errors.Join(faults...)
+}
+
+// records implements records.Open.
+func (c consoleCalls) records(ctx context.Context, job inspect.Job) (records.Browser, error) {
+	b, err := c.in.Records(ctx, job)
+	if err != nil {
+		return nil, err // and no browser that is nil inside
+	}
+	return b, nil
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/recoverctl/recoverctl/views/jobs"
 	"github.com/recoverctl/recoverctl/views/phrase"
 	"github.com/recoverctl/recoverctl/views/plan"
+	"github.com/recoverctl/recoverctl/views/records"
 	"github.com/recoverctl/recoverctl/views/scan"
 )
 
@@ -36,6 +37,8 @@ type Options struct {
 	Scans *scan.Scans
 	// FindKey says what is known of a key as it was typed; nil: none is looked for.
 	FindKey func(ctx context.Context, job inspect.Job, typed string) (inspect.KeyState, error)
+	// Records opens a topic to browse its records; nil: none are shown.
+	Records records.Open
 	// Explained are the profile's jobs as a pasted message may speak of them.
 	Explained []messages.Job
 	// Connections says what the console is connected to. It is called from the
@@ -45,7 +48,7 @@ type Options struct {
 
 // New is the first screen, and the commands that the palette has on every screen.
 func New(o Options) (tui.Screen, []tui.Command) {
-	root := jobs.New(jobs.Options{Theme: o.Theme, Now: o.Now, Jobs: o.Jobs, Source: o.Source, LiveEvery: o.LiveEvery, Plans: o.Plans, Guides: o.Guides, Scans: o.Scans, FindKey: o.FindKey})
+	root := jobs.New(jobs.Options{Theme: o.Theme, Now: o.Now, Jobs: o.Jobs, Source: o.Source, LiveEvery: o.LiveEvery, Plans: o.Plans, Guides: o.Guides, Scans: o.Scans, FindKey: o.FindKey, Records: o.Records})
 	names := make([]string, 0, len(o.Jobs))
 	for _, j := range o.Jobs {
 		names = append(names, phrase.Job(j))

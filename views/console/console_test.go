@@ -17,6 +17,7 @@ import (
 	"github.com/recoverctl/recoverctl/views/console"
 	"github.com/recoverctl/recoverctl/views/firstrun"
 	"github.com/recoverctl/recoverctl/views/jobs"
+	"github.com/recoverctl/recoverctl/views/records"
 	"github.com/recoverctl/recoverctl/views/scan"
 	"github.com/recoverctl/recoverctl/views/viewtest"
 )
@@ -49,6 +50,31 @@ func profile() (*viewtest.Source, []inspect.Job) {
 	return source, []inspect.Job{restarting, runs}
 }
 
+// openRecords is a topic whose first partition holds a record.
+func openRecords(context.Context, inspect.Job) (records.Browser, error) { return shelf{}, nil }
+
+type shelf struct{}
+
+func (shelf) Topic() inspect.DataTopic { return viewtest.Log().Data }
+
+func (shelf) From(_ context.Context, partition int32, offset int64, _ int) (inspect.RecordPage, error) {
+	page := inspect.RecordPage{Partition: partition, From: offset, Next: viewtest.LogEnds()[partition]}
+	if last := page.Next - 1; partition == 0 && offset <= last {
+		page.Records = []inspect.LogRecord{{Offset: last, Timestamp: viewtest.Now, Key: []byte("k"), Value: []byte(`{"a":1}`), Producer: -1}}
+	}
+	return page, nil
+}
+
+func (shelf) Before(_ context.Context, partition int32, offset int64, _ int) (inspect.RecordPage, error) {
+	page := inspect.RecordPage{Partition: partition, From: viewtest.Log().Data.Partitions[partition].Log.Start, Next: offset}
+	if last := viewtest.LogEnds()[partition] - 1; partition == 0 && last < offset {
+		page.Records = []inspect.LogRecord{{Offset: last, Timestamp: viewtest.Now, Key: []byte("k"), Value: []byte(`{"a":1}`), Producer: -1}}
+	}
+	return page, nil
+}
+
+func (shelf) At(context.Context, time.Time) (inspect.Offsets, error) { return viewtest.LogEnds(), nil }
+
 // findKey derives what follows from a text as a key.
 func findKey(_ context.Context, _ inspect.Job, typed string) (inspect.KeyState, error) {
 	k, err := flinkkey.New("string", typed)
@@ -62,7 +88,7 @@ func open(th theme.Theme) (tui.Options, func() tui.Screen) {
 	make := func() (tui.Screen, []tui.Command) {
 		scans := scan.New(context.Background(), viewtest.Found(), viewtest.Clock) // its scans end by themselves
 		return console.New(console.Options{
-			Theme: th, Now: viewtest.Clock, Jobs: all, Source: source, Plans: plans, Scans: scans, FindKey: findKey, Connections: list,
+			Theme: th, Now: viewtest.Clock, Jobs: all, Source: source, Plans: plans, Scans: scans, FindKey: findKey, Records: openRecords, Connections: list,
 		})
 	}
 	root, commands := make()
@@ -97,6 +123,9 @@ var walks = map[string][]string{
 	"calls at risk":            {"enter", "c"},
 	"carol":                    {"enter", "c", "enter"},
 	"summary":                  {"enter", "c", "s"},
+	"records":                  {"enter", "b"},
+	"records of a call":        {"enter", "c", "b"},
+	"0/4,119":                  {"enter", "b", "G", "enter"},
 	"key carol":                {"enter", "c", "K", "c", "a", "r", "o", "l", "enter"},
 	"chk-44":                   {"enter", "enter"},
 	"restore check":            {"enter", "v"},
@@ -169,7 +198,7 @@ func TestKeysMeanTheSameEverywhere(t *testing.T) {
 	means := map[string][]string{
 		"y": {"copy"}, "w": {"wrap", "cut lines"}, "/": {"filter"}, "v": {"why", "restore check"}, "enter": {"open"},
 		"o": {"operations"}, "l": {"live"}, "f": {"findings"}, "space": {"choose", "unchoose"}, "=": {"compare", "swap"}, "n": {"next point"},
-		"a": {"all rules", "fewer rules"}, "t": {"tasks"}, "c": {"calls"}, "K": {"find key"}, "s": {"summary"}, "b": {"records"},
+		"a": {"all rules", "fewer rules"}, "t": {"tasks"}, "c": {"calls"}, "J": {"jump"}, "K": {"find key"}, "s": {"summary"}, "b": {"records"},
 	}
 	for name, walk := range walks {
 		o, root := open(viewtest.Plain())
@@ -189,7 +218,7 @@ func TestKeysMeanTheSameEverywhere(t *testing.T) {
 // What the palette offers leads from every screen to every other.
 func TestCommandsLeadEverywhere(t *testing.T) {
 	commands := map[string]string{
-		"connections": "connections", "explain": "explain", "findings": "findings", "operations": "operations", "live": "live", "calls": "calls at risk",
+		"connections": "connections", "explain": "explain", "findings": "findings", "operations": "operations", "live": "live", "calls": "calls at risk", "records": "records",
 		"job billing-agent": "billing-agent", "point " + viewtest.Savepoints + "/savepoint-4f3c-a1": "savepoint-4f3c-a1",
 	}
 	for name, walk := range walks {

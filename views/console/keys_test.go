@@ -22,6 +22,8 @@ func TestKeysAreDocumented(t *testing.T) {
 		{"Restore check", []string{"enter", "v"}},
 		{"Calls", []string{"enter", "c"}},
 		{"Call", []string{"enter", "c", "enter"}},
+		{"Records", []string{"enter", "b"}},
+		{"Record", []string{"enter", "b", "G", "enter"}},
 		{"Findings", []string{"enter", "f"}},
 		{"Operations", []string{"enter", "o"}},
 		{"Operation", []string{"enter", "o", "enter"}},

@@ -17,6 +17,7 @@ import (
 	"github.com/recoverctl/recoverctl/views/phrase"
 	"github.com/recoverctl/recoverctl/views/plan"
 	"github.com/recoverctl/recoverctl/views/point"
+	"github.com/recoverctl/recoverctl/views/records"
 	"github.com/recoverctl/recoverctl/views/restorecheck"
 )
 
@@ -65,6 +66,9 @@ func (s *Screen) Keys() []tui.Key {
 	if o.Reading.Scans != nil {
 		keys = append(keys, tui.Key{Keys: []string{"c"}, Help: "calls", Disabled: s.noCalls, Run: func() tui.Cmd { return tui.Push(o.calls(s.chosenPoints())) }})
 	}
+	if o.Records != nil {
+		keys = append(keys, tui.Key{Keys: []string{"b"}, Help: "records", Run: func() tui.Cmd { return tui.Push(s.records()) }})
+	}
 	keys = append(keys, tui.Key{Keys: []string{"f"}, Help: "findings", Run: func() tui.Cmd { return tui.Push(o.findings()) }})
 	keys = append(append(keys, panes...), []tui.Key{
 		{Keys: []string{"o"}, Help: "operations", Run: func() tui.Cmd { return tui.Push(o.operations()) }},
@@ -82,6 +86,23 @@ func (s *Screen) Keys() []tui.Key {
 		return "the recovery point's URI", phrase.Copied(point.URI)
 	}))
 	return append(keys, table.Keys()...)
+}
+
+// records are those of the selected partition, from the marker of the selected
+// recovery point on.
+func (s *Screen) records() tui.Screen {
+	o := s.options
+	o.Reading = s.reader.Reading
+	part, offset := int32(0), int64(-1)
+	if at, ok := s.partitions.Cursor(); ok && at < len(s.order) {
+		part = s.order[at].Partition
+	}
+	if point := s.selected(); point != nil {
+		if marker, ok := point.Offsets[part]; ok {
+			offset = marker
+		}
+	}
+	return o.records(part, offset)
 }
 
 // noCalls is why there are no calls to look at.
@@ -178,6 +199,9 @@ func Commands(o Options) []tui.Command {
 	if o.Reading.Scans != nil {
 		calls = []tui.Command{{Name: "calls", Help: "durable calls at risk" + of, Run: push(func() tui.Screen { return o.calls(nil) })}}
 	}
+	if o.Records != nil {
+		calls = append(calls, tui.Command{Name: "records", Help: "the records of the topic" + of, Run: push(func() tui.Screen { return o.records(0, -1) })})
+	}
 	return append(append(calls, []tui.Command{
 		{Name: "findings", Help: "what is wrong" + of, Run: push(o.findings)},
 		{Name: "operations", Help: "cleanups and boundary" + of, Run: push(o.operations)},
@@ -189,8 +213,19 @@ func Commands(o Options) []tui.Command {
 // calls are the durable calls with what restores from these points would do, or
 // from those that are accepted.
 func (o Options) calls(points []string) tui.Screen {
+	at := o.records
+	if o.Records == nil {
+		at = nil
+	}
 	return calls.New(calls.Options{
-		Theme: o.Theme, Now: o.Now, Job: o.Job, Scans: o.Reading.Scans, Reading: o.Reading, Points: points, Find: o.FindKey, Commands: Commands(o),
+		Theme: o.Theme, Now: o.Now, Job: o.Job, Scans: o.Reading.Scans, Reading: o.Reading, Points: points, Find: o.FindKey, Records: at, Commands: Commands(o),
+	})
+}
+
+// records are those of a partition around an offset; -1 is the log end.
+func (o Options) records(partition int32, offset int64) tui.Screen {
+	return records.New(records.Options{
+		Theme: o.Theme, Now: o.Now, Job: o.Job, Open: o.Records, Reading: o.Reading, Partition: partition, Offset: offset, Commands: Commands(o),
 	})
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/recoverctl/recoverctl/views/overview"
 	"github.com/recoverctl/recoverctl/views/phrase"
 	"github.com/recoverctl/recoverctl/views/plan"
+	"github.com/recoverctl/recoverctl/views/records"
 )
 
 // Source reads overviews, recovery points, control topics and running jobs. *inspect.Inspector is one.
@@ -40,6 +41,8 @@ type Options struct {
 	Guides guide.Source
 	// FindKey says what is known of a key as it was typed; nil: none is looked for.
 	FindKey func(ctx context.Context, job inspect.Job, typed string) (inspect.KeyState, error)
+	// Records opens a topic to browse its records; nil: none are shown.
+	Records records.Open
 }
 
 // Screen is one job.

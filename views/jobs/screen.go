@@ -18,6 +18,7 @@ import (
 	"github.com/recoverctl/recoverctl/views/overview"
 	"github.com/recoverctl/recoverctl/views/phrase"
 	"github.com/recoverctl/recoverctl/views/plan"
+	"github.com/recoverctl/recoverctl/views/records"
 	"github.com/recoverctl/recoverctl/views/scan"
 )
 
@@ -43,6 +44,8 @@ type Options struct {
 	Scans *scan.Scans
 	// FindKey says what is known of a key as it was typed; nil: none is looked for.
 	FindKey func(ctx context.Context, job inspect.Job, typed string) (inspect.KeyState, error)
+	// Records opens a topic to browse its records; nil: none are shown.
+	Records records.Open
 }
 
 // Screen is the list of jobs.
@@ -171,7 +174,7 @@ func (s *Screen) open() tui.Cmd {
 func (s *Screen) about(at int) job.Options {
 	return job.Options{
 		Theme: s.options.Theme, Now: s.options.Now, Job: s.options.Jobs[at], Source: s.options.Source,
-		Reading: s.readers[at].Reading, LiveEvery: s.options.LiveEvery, Plans: s.options.Plans, Guides: s.options.Guides, FindKey: s.options.FindKey,
+		Reading: s.readers[at].Reading, LiveEvery: s.options.LiveEvery, Plans: s.options.Plans, Guides: s.options.Guides, FindKey: s.options.FindKey, Records: s.options.Records,
 	}
 }
 

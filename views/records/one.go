@@ -129,7 +129,7 @@ func (o *one) Crumb() string {
 }
 
 func (o *one) Status() tui.Status      { return o.list.Status() }
-func (o *one) Commands() []tui.Command { return o.list.Commands() }
+func (o *one) Commands() []tui.Command { return o.list.options.Commands }
 func (o *one) Reload() tui.Cmd         { return o.Init() }
 
 func (o *one) Resize(size tui.Size) {
