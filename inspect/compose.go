@@ -69,7 +69,7 @@ func (i *Inspector) Overview(ctx context.Context, job Job) (JobOverview, error) 
 		o.Partitions = append(o.Partitions, po)
 	}
 	// What the job does now comes first: it is what an operator asks first.
-	o.Findings = inOrder(append(liveFindings(o, liveErr), findings(job, ev, boundary, o.Points, placesErr)...))
+	o.Findings = inOrder(append(liveFindings(job, o, liveErr), findings(job, ev, boundary, o.Points, placesErr)...))
 	scan := i.count(ctx, job, ev, CallPoints(o.Points))
 	if scan != nil {
 		o = o.WithCalls(*scan)

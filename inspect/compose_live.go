@@ -5,9 +5,12 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
+	"github.com/recoverctl/recoverctl/inspect/explain"
 	"github.com/recoverctl/recoverctl/internal/fault"
 	"github.com/recoverctl/recoverctl/internal/safetext"
+	"github.com/recoverctl/recoverctl/internal/shellword"
 )
 
 // asksFlink reports whether there is a Flink to ask about the running job.
@@ -55,7 +58,7 @@ func onlyInHistory(live LiveState, points []RecoveryPoint) []string {
 
 // liveFindings say what the running job adds: that it fails and why, and what a
 // restart by Flink itself would meet.
-func liveFindings(o JobOverview, err error) []Finding {
+func liveFindings(job Job, o JobOverview, err error) []Finding {
 	var out []Finding
 	if o.Live == nil {
 		if err != nil {
@@ -76,7 +79,7 @@ func liveFindings(o JobOverview, err error) []Finding {
 		if live.Restarts != nil {
 			f.Numbers["restarts"] = *live.Restarts
 		}
-		out = append(out, f)
+		out = append(append(out, f), explained(job, live)...)
 	}
 	out = append(out, nextRestoreFindings(o, ref)...)
 	if len(o.OnlyInHistory) > 0 && len(o.Searched) > 0 {
@@ -93,6 +96,42 @@ func liveFindings(o JobOverview, err error) []Finding {
 		})
 	}
 	return out
+}
+
+// explained say what a job's last failure means, where it is one of the messages
+// that are known.
+func explained(job Job, live LiveState) []Finding {
+	if live.RootCause == nil {
+		return nil
+	}
+	text := live.RootCause.Outer + "\nCaused by: " + live.RootCause.Type + ": " + live.RootCause.Message
+	var jobs []explain.Job
+	if flags := job.flags(); flags != "" {
+		about := explain.Job{Flags: flags, Topics: []string{job.Topic}, Points: job.RecoveryPoints}
+		if job.ControlTopic != nil {
+			about.Topics = append(about.Topics, *job.ControlTopic)
+		}
+		jobs = []explain.Job{about}
+	}
+	var out []Finding
+	for _, m := range explain.Text(text, jobs).Matches {
+		out = append(out, Finding{
+			Severity: SeverityError, Rule: m.Rule, Refs: []string{"job " + live.JobID}, Numbers: Named(m.Numbers),
+			Cause: "its last failure means: " + m.Cause, Next: strings.Join(m.Next, "; "),
+		})
+	}
+	return out
+}
+
+// adHoc is the name of the profile and of the job that flags alone make.
+const adHoc = "adhoc"
+
+// flags are how a command names the job; empty where it has no name of its own.
+func (j Job) flags() string {
+	if j.Profile == "" || j.Profile == adHoc || j.Name == "" || j.Name == adHoc {
+		return ""
+	}
+	return "-p " + shellword.Quote(safetext.Of(j.Profile).String()) + " -j " + shellword.Quote(safetext.Of(j.Name).String())
 }
 
 func sinceWords(live LiveState) string {

@@ -2,6 +2,8 @@ package inspect_test
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -118,6 +120,36 @@ func TestAJobIsCalledByItsIDOrItsName(t *testing.T) {
 	} {
 		if got := inspect.RefOf("http://jm", text); got != want {
 			t.Errorf("%q is %+v, want %+v", text, got, want)
+		}
+	}
+}
+
+// A failure whose message is known is explained beside the job, with the commands
+// for this job; another is told as it is and no more.
+func TestALiveFailureIsExplained(t *testing.T) {
+	job := agentJob()
+	job.Profile, job.Name = "orders", "order-agent"
+	failing := inspect.LiveState{JobID: "4f3c92d07be1458a96c0d1e2f3a4b5c6", Name: "order-agent", State: "FAILED", RootCause: &inspect.RootCause{
+		Outer: "java.lang.RuntimeException: Failed to rebuild state from Kafka", Type: "java.lang.IllegalStateException",
+		Message: "Cannot restore Kafka action state for " + job.Topic + "-0 from offset 100 because the committed cleanup boundary is 150",
+	}}
+	overview := func() inspect.JobOverview {
+		in := inspect.New(shelf{}, broker{data: data(inspect.LogRange{End: 200})}, clock.NewFake(now)).WithLive(flink{state: failing})
+		o, _ := in.Overview(context.Background(), inFlink(job)) // what else can't be read is not the matter here
+		return o
+	}
+	found := slices.IndexFunc(overview().Findings, func(f inspect.Finding) bool { return f.Rule == "below-committed-boundary" })
+	if found < 0 {
+		t.Fatalf("%+v", overview().Findings)
+	}
+	f := overview().Findings[found]
+	if f.Numbers["requested"] != int64(100) || f.Numbers["boundary"] != int64(150) || !strings.Contains(f.Cause, "older than a cleanup") || !strings.Contains(f.Next, "recoverctl inspect points -p orders -j order-agent") {
+		t.Errorf("%+v", f)
+	}
+	failing.RootCause.Message, failing.RootCause.Outer = "action pay failed", ""
+	for _, f := range overview().Findings {
+		if strings.HasPrefix(f.Cause, "its last failure means") {
+			t.Errorf("%+v", f)
 		}
 	}
 }
