@@ -169,7 +169,7 @@ func (s *Screen) all(p *sheet.Page, row scan.Row) {
 func (s *Screen) action(p *sheet.Page, row scan.Row) {
 	a, at := row.Action, s.shown.Started
 	fact := func(name, value string) { p.Hang(fmt.Sprintf("   %-12s ", name), theme.Plain, value) }
-	fact("key", phrase.Key(a.Key))
+	fact("key", s.keyText(a.Key))
 	if a.Key.Digest != "" && a.Key.Text != nil {
 		fact("digest", "sha256 "+phrase.Safe(a.Key.Digest))
 	}
@@ -248,7 +248,7 @@ func (o *one) Commands() []tui.Command   { return o.list.options.Commands }
 
 func (o *one) Crumb() string {
 	const most = 24
-	runes := []rune(phrase.Key(o.row.Action.Key))
+	runes := []rune(o.list.keyText(o.row.Action.Key))
 	if len(runes) > most {
 		runes = append(runes[:most-1], []rune(o.list.options.Theme.Signs.More)...)
 	}

@@ -55,7 +55,7 @@ func (s *Screen) word(word string) (test, string) {
 	switch {
 	case !ok:
 	case field == "key":
-		return func(r scan.Row) bool { return inKey(r.Action.Key, find) }, ""
+		return func(r scan.Row) bool { return s.inKey(r.Action.Key, find) }, ""
 	case field == "function" || field == "call":
 		return func(r scan.Row) bool { c := r.Call(); return c != nil && find.In(c.FunctionID) }, ""
 	case field == "state":
@@ -82,7 +82,7 @@ func (s *Screen) word(word string) (test, string) {
 		if c := r.Call(); c != nil && text.In(c.FunctionID) {
 			return true
 		}
-		return text.In(stateOf(r)) || inKey(r.Action.Key, text) || outcomeWords(r, points, text.In)
+		return text.In(stateOf(r)) || s.inKey(r.Action.Key, text) || outcomeWords(r, points, text.In)
 	}, ""
 }
 
@@ -94,8 +94,12 @@ func stateOf(r scan.Row) string {
 	return actionState(r.Action)
 }
 
-func inKey(k inspect.CallKey, find vtable.Text) bool {
-	return k.Text != nil && find.In(*k.Text) || find.In(k.Digest)
+func (s *Screen) inKey(k inspect.CallKey, find vtable.Text) bool {
+	if k.Text != nil && find.In(*k.Text) || find.In(k.Digest) {
+		return true
+	}
+	text, known := s.texts[k.Digest]
+	return known && find.In(text)
 }
 
 // age is a test of how old an action's last record was when the scan began.

@@ -64,6 +64,11 @@ func (f *found) Update(msg tui.Msg) tui.Cmd {
 	f.busy, f.err = false, loaded.Err
 	if loaded.Value.Digest != "" || loaded.Err == nil {
 		f.key, f.known = loaded.Value, true
+		for _, digest := range append([]string{f.key.Digest}, f.key.OtherDigests...) {
+			if f.key.Text != "" {
+				f.list.texts[digest] = f.key.Text
+			}
+		}
 	}
 	f.Resize(f.size)
 	return nil

@@ -15,6 +15,7 @@ func (s *Screen) Keys() []tui.Key {
 	}
 	keys := []tui.Key{{Keys: []string{"enter"}, Help: "open", Disabled: none, Run: func() tui.Cmd {
 		row, _ := s.selected()
+		s.moved = true
 		return tui.Push(newOne(s, row))
 	}}}
 	if s.options.Find != nil {
@@ -51,7 +52,15 @@ func (s *Screen) Keys() []tui.Key {
 			return "the call", s.asText(row)
 		}),
 	)
-	return append(keys, s.table.Keys()...)
+	for _, k := range s.table.Keys() {
+		run := k.Run
+		k.Run = func() tui.Cmd {
+			s.moved = true
+			return run()
+		}
+		keys = append(keys, k)
+	}
+	return keys
 }
 
 // recordsKey shows the records around that of an action; without Run where there

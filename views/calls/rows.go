@@ -40,7 +40,7 @@ func (r rows) Find(id string) (int, bool) { return r.list.Find(id, r.near) }
 func (r rows) Row(i int) []vtable.Cell {
 	row, s := r.list.At(i), r.screen
 	cells := []vtable.Cell{
-		{Text: phrase.Key(row.Action.Key)},
+		{Text: s.keyText(row.Action.Key)},
 		{Text: figures.Group(row.Action.Sequence)},
 	}
 	if c := row.Call(); c != nil {
@@ -59,6 +59,14 @@ func (r rows) Row(i int) []vtable.Cell {
 		cells = append(cells, s.outcome(row, uri))
 	}
 	return cells
+}
+
+// keyText is a key as far as it is known: also by one that was found here.
+func (s *Screen) keyText(k inspect.CallKey) string {
+	if text, ok := s.texts[k.Digest]; ok && k.Text == nil {
+		k.Text = &text
+	}
+	return phrase.Key(k)
 }
 
 // noCall stands where an action has no call on record.

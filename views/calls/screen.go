@@ -49,6 +49,8 @@ type Screen struct {
 	columns int // how many have one
 	wide    bool
 	next    time.Time
+	moved   bool              // the operator has chosen a row
+	texts   map[string]string // of keys by their digests, as far as they were found here
 
 	size   tui.Size
 	look   theme.Palette
@@ -66,7 +68,7 @@ func New(o Options) *Screen {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	s := &Screen{options: o, names: phrase.Names(o.Reading.Overview.Points)}
+	s := &Screen{options: o, names: phrase.Names(o.Reading.Overview.Points), texts: map[string]string{}}
 	s.rows = rows{screen: s}
 	s.table = vtable.New(o.Theme, s.tableColumns(), s.rows)
 	s.choose()
@@ -107,6 +109,10 @@ func (s *Screen) Update(msg tui.Msg) tui.Cmd {
 	case tui.Loaded[scan.List]:
 		s.ordered = true
 		s.show(msg.Value)
+		if !s.moved && s.table.Filter() == "" && msg.Value.Len() > 0 { // the worst comes first only now
+			s.table.Select(msg.Value.At(0).ID())
+			s.lay()
+		}
 	}
 	return nil
 }

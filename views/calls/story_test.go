@@ -123,6 +123,38 @@ func TestKeysWorkWhileAScanRuns(t *testing.T) {
 	ask("▸ carol") // x is not in the result: the row in its place
 }
 
+// Until the operator has chosen a row, the worst is selected once it is known.
+func TestTheWorstIsSelectedWhenTheScanEnds(t *testing.T) {
+	update, end := make(chan inspect.CallUpdate), make(chan struct{})
+	source := &led{update: update, end: end, result: viewtest.Found().Result}
+	d := tuitest.NewBusy(t, viewtest.Options(viewtest.Plain()), calls.New(options(t, viewtest.Scans(t, source))), 80, 24)
+	update <- inspect.CallUpdate{Changed: viewtest.Calls().Actions[2:3]}
+	for !strings.Contains(d.Frame(), "▸ erin") {
+		d.Next()
+	}
+	close(end)
+	d.Settle()
+	if !strings.Contains(d.Frame(), "▸ carol") {
+		t.Errorf("it shows\n%s", d.Frame())
+	}
+}
+
+// A key that was found gives its name to what only its digest was known of.
+func TestAKeyThatWasFoundIsNamed(t *testing.T) {
+	o := options(t, viewtest.Scans(t, viewtest.Found()))
+	bob := "bob"
+	o.Find = func(context.Context, inspect.Job, string) (inspect.KeyState, error) {
+		return inspect.KeyState{Type: "string", Value: bob, Text: bob, Digest: viewtest.Calls().Actions[1].Key.Digest}, nil
+	}
+	d := drive(t, calls.New(o), 80, 24)
+	d.Press("K", "x", "enter", "esc", "/")
+	d.Type("key:bob")
+	d.Press("enter")
+	if !strings.Contains(d.Frame(), "▸ bob") {
+		t.Errorf("it shows\n%s", d.Frame())
+	}
+}
+
 // led is a scan that a test leads.
 type led struct {
 	update chan inspect.CallUpdate
