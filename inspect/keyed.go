@@ -32,6 +32,9 @@ const (
 	DecodedNone   KeyedDecoded = "none"
 )
 
+// MaxListedKeys is how many keys of one operator are listed at most.
+const MaxListedKeys = 1000
+
 // KeyedState is what an operator keeps per key. Numbers are nil where they are
 // not known: 0 never means that.
 type KeyedState struct {

@@ -1,10 +1,14 @@
 package main
 
 import (
+	"fmt"
+	"time"
+
 	"github.com/spf13/cobra"
 
 	"github.com/recoverctl/recoverctl/inspect"
 	"github.com/recoverctl/recoverctl/internal/fault"
+	"github.com/recoverctl/recoverctl/internal/figures"
 )
 
 func newInspect(a *app) *cobra.Command {
@@ -139,9 +143,16 @@ func newInspectPoints(a *app) *cobra.Command {
 
 func newInspectPoint(a *app) *cobra.Command {
 	var limit failOn
+	var keys bool
 	cmd := &cobra.Command{
 		Use: "point URI", Short: "Read one recovery point offline: operators, markers, referenced files, checks", Args: exactArgs("one URI"),
 		Long: `Reads a Flink checkpoint or savepoint without a JVM and without a cluster.
+
+Keyed state of canonical savepoints and of the heap backend is decoded: the keys
+of an agent operator with their sequence numbers and tasks in flight. Of RocksDB
+and ForSt the files are listed and looked for; their contents are not decoded.
+Keyed state of more than 4 MiB is read only with --keys, and then in ranges: what
+is not decoded is not read.
 
 Exit codes: 0 no check at or above --fail-on, 1 some check, 6 there is nothing
 at that URI, 9 it is there and can't be read, 10 its version is not known.`,
@@ -157,7 +168,7 @@ at that URI, 9 it is there and can't be read, 10 its version is not known.`,
 				return err
 			}
 			defer systems.close()
-			point, err := in.Point(cmd.Context(), args[0])
+			point, err := in.ReadPoint(cmd.Context(), args[0], inspect.PointQuestion{Keys: keys}, a.pointProgress())
 			if err != nil {
 				return err
 			}
@@ -168,7 +179,29 @@ at that URI, 9 it is there and can't be read, 10 its version is not known.`,
 		},
 	}
 	limit.register(cmd)
+	cmd.Flags().BoolVar(&keys, "keys", false, "read all keyed state, however large it is")
 	return cmd
+}
+
+// pointProgress says on a terminal, once a second, how far the reading of a
+// recovery point has come.
+func (a *app) pointProgress() func(inspect.PointProgress) {
+	if !a.errTTY {
+		return nil
+	}
+	said := a.clock.Now()
+	return func(p inspect.PointProgress) {
+		now := a.clock.Now()
+		if now.Sub(said) < time.Second {
+			return
+		}
+		said = now
+		line := fmt.Sprintf("looked for %s of %s files", figures.Group(p.Files), figures.Group(p.FilesTotal))
+		if p.BytesTotal > 0 {
+			line += fmt.Sprintf("; read %s of %s of keyed state", figures.Bytes(p.Bytes), figures.Bytes(p.BytesTotal))
+		}
+		fmt.Fprintln(a.err, line+" (ctrl-c ends it)")
+	}
 }
 
 func newInspectControl(a *app) *cobra.Command {

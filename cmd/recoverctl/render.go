@@ -161,8 +161,7 @@ func renderPoint(t *table, p inspect.RecoveryPoint, now time.Time) {
 		taken = fmt.Sprintf("%s, %s ago (date of the %s)", p.Taken.Time.UTC().Format(time.RFC3339), clock.Age(now.Sub(*p.Taken.Time)), p.Taken.Source)
 	}
 	t.row(text("taken"), text(taken))
-	t.row(text("files"), text(fmt.Sprintf("%d referenced, %s; %d missing, %d not reachable from here",
-		p.Files.Referenced, figures.Bytes(p.Files.Bytes), len(p.Files.Missing), len(p.Files.Unchecked))))
+	t.row(text("files"), text(filesText(p.Files)))
 	t.row(text("merged marker"), text(mergedText(p.Merged)))
 	t.line("")
 	t.row(text("OPERATOR"), text("ID"), text("UID"), num("PARALLELISM"), num("MAX"), text("STATES"))
@@ -173,6 +172,8 @@ func renderPoint(t *table, p inspect.RecoveryPoint, now time.Time) {
 		}
 		t.row(text(orNothing(op.Name)), text(op.ID), text(orNothing(op.UID)), num(fmt.Sprint(op.Parallelism)), num(fmt.Sprint(op.MaxParallelism)), text(strings.Join(states, ", ")))
 	}
+	renderKeyed(t, p.Operators)
+	renderUnreferenced(t, p.Files.Unreferenced)
 	if len(p.Markers) == 0 {
 		return
 	}
@@ -188,6 +189,14 @@ func renderPoint(t *table, p inspect.RecoveryPoint, now time.Time) {
 		t.row(text(m.OperatorID), num(fmt.Sprint(m.Subtask)), text(string(m.Kind)), text(deref(m.Topic)), text(deref(m.TopicID)), text(what))
 	}
 	renderOffsets(t, "merged marker", p.Merged.Offsets)
+}
+
+func filesText(f inspect.Files) string {
+	out := fmt.Sprintf("%d referenced, %s; %d missing, %d not reachable from here", f.Referenced, figures.Bytes(f.Bytes), len(f.Missing), len(f.Unchecked))
+	if u := f.Unreferenced; u != nil && u.Files > 0 {
+		out += fmt.Sprintf("; beside them %s that nothing references, %s", figures.Group(u.Files), figures.Bytes(u.Bytes))
+	}
+	return out
 }
 
 func deref(s *string) string {

@@ -28,8 +28,6 @@ const (
 	// smallKeyed is how much keyed state of one recovery point is read without
 	// being asked for, in bytes.
 	smallKeyed = 4 << 20
-	// maxSequences is how many keys of one operator are listed.
-	maxSequences = 1000
 	// maxGroupKeys is how many keys of one key group are held in memory.
 	maxGroupKeys = 1 << 18
 	// parallelKeyed is how many subtasks' keyed state is read at once.
@@ -182,6 +180,7 @@ func (r *keyedReading) header(h *flinkmeta.KeyedHeader) {
 		v2 = v2 || s.Type == flinkmeta.TypeKeyValueV2
 		r.out.States = append(r.out.States, inspect.KeyedStateEntry{Name: s.Name, Kind: kind})
 	}
+	slices.SortFunc(r.out.States, func(x, y inspect.KeyedStateEntry) int { return strings.Compare(x.Name, y.Name) }) // the file's order means nothing
 	if v2 {
 		r.add("V5", inspect.SeverityInfo, "", "operator %s uses the state V2 API: written by Flink 2.0 or later", r.operator.Label())
 	}

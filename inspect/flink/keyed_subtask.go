@@ -253,7 +253,7 @@ func (t *keyTally) take(k inspect.KeySequence) {
 		t.open++
 		to = &t.openKeys
 	}
-	if len(*to) < maxSequences {
+	if len(*to) < inspect.MaxListedKeys {
 		*to = append(*to, k)
 	}
 	m, c := k.MessageSequenceNumber, k.LastCompletedSequenceNumber
@@ -275,8 +275,8 @@ func (t *keyTally) merge(o *keyTally) {
 		}
 		t.states[name].add(n.entries, n.bytes)
 	}
-	t.openKeys = append(t.openKeys, o.openKeys[:min(len(o.openKeys), maxSequences-len(t.openKeys))]...)
-	t.otherKeys = append(t.otherKeys, o.otherKeys[:min(len(o.otherKeys), maxSequences-len(t.otherKeys))]...)
+	t.openKeys = append(t.openKeys, o.openKeys[:min(len(o.openKeys), inspect.MaxListedKeys-len(t.openKeys))]...)
+	t.otherKeys = append(t.otherKeys, o.otherKeys[:min(len(o.otherKeys), inspect.MaxListedKeys-len(t.otherKeys))]...)
 	t.misplaced = append(t.misplaced, o.misplaced[:min(len(o.misplaced), maxListed-len(t.misplaced))]...)
 	t.reversed = append(t.reversed, o.reversed[:min(len(o.reversed), maxListed-len(t.reversed))]...)
 }
@@ -300,7 +300,7 @@ func (t *keyTally) of(name string) (entries, bytes *int64) {
 // their key groups.
 func (t *keyTally) listed() []inspect.KeySequence {
 	out := append([]inspect.KeySequence{}, t.openKeys...)
-	out = append(out, t.otherKeys[:min(len(t.otherKeys), maxSequences-len(out))]...)
+	out = append(out, t.otherKeys[:min(len(t.otherKeys), inspect.MaxListedKeys-len(out))]...)
 	slices.SortStableFunc(out, func(x, y inspect.KeySequence) int {
 		return cmp.Or(cmp.Compare(boolInt(!x.IsOpen()), boolInt(!y.IsOpen())), cmp.Compare(x.KeyGroup, y.KeyGroup))
 	})

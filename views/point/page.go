@@ -33,6 +33,7 @@ func (s *Screen) page(width int) []string {
 	p.checks()
 	p.facts()
 	p.operators()
+	p.keyed()
 	p.replay()
 	p.markers()
 	p.files()
@@ -255,4 +256,5 @@ func (p *page) files() {
 	for _, uri := range files.Unchecked {
 		p.Sign(theme.Warning, "not reachable from here: "+phrase.Safe(uri))
 	}
+	p.unreferenced()
 }

@@ -62,19 +62,51 @@ func damaged() *viewtest.Source {
 	return s
 }
 
+// keyed is the situation with a savepoint whose keyed state was read, while two of
+// its keys were in flight, and beside which a file lies that nothing references.
+func keyed() *viewtest.Source {
+	store := viewtest.Store()
+	p := &store.Places[viewtest.Savepoints][0]
+	number := func(n int64) *int64 { return &n }
+	text := func(s string) *string { return &s }
+	sequence := func(key string, subtask int, started, completed int64, tasks *inspect.KeyedList) inspect.KeySequence {
+		return inspect.KeySequence{Key: inspect.CallKey{Text: text(key)}, Type: "string", KeyGroup: 116, Subtask: subtask,
+			MessageSequenceNumber: number(started), LastCompletedSequenceNumber: number(completed), ActionTasks: tasks}
+	}
+	p.Operators[1].Keyed = &inspect.KeyedState{
+		Backend: inspect.BackendCanonical, Subtasks: 2, Bytes: 10_400, KeyType: "string", Decoded: inspect.DecodedAll, Keys: number(3), Open: number(2),
+		States: []inspect.KeyedStateEntry{
+			{Name: "actionTasks", Kind: "LIST", Entries: number(1), Bytes: number(445)},
+			{Name: "messageSequenceNumber", Kind: "VALUE", Entries: number(3), Bytes: number(54)},
+		},
+		Sequences: []inspect.KeySequence{
+			sequence("alice", 1, 17, 16, &inspect.KeyedList{Elements: number(1), Bytes: number(445)}),
+			sequence("東京", 0, 4, 3, nil),
+			sequence("bob", 1, 2, 2, nil),
+		},
+	}
+	p.Operators[1].Processing = []inspect.ProcessingKey{{Subtask: 1, Type: "string", Text: text("alice")}, {Subtask: 0, Type: "org.apache.flink.types.Row"}}
+	p.Files.Unreferenced = &inspect.Unreferenced{Files: 1, Bytes: 4096, List: []inspect.UnreferencedFile{{URI: savepoint + "/3f6c-left", Bytes: 4096}}}
+	s := &viewtest.Source{}
+	s.Add(viewtest.Job().Name, store, viewtest.Log())
+	return s
+}
+
 func TestFrames(t *testing.T) {
 	of := func(source *viewtest.Source, uri string) func() tui.Screen {
 		return func() tui.Screen { return screen(t, source, uri) }
 	}
 	viewtest.Goldens(t, map[string]viewtest.Case{
-		"loading":  {Screen: of(viewtest.Incident(), chk44), Busy: true},
-		"empty":    {Screen: of(fresh(), savepoint)},
-		"partial":  {Screen: of(damaged(), savepoint)},
-		"failed":   {Screen: of(viewtest.Incident(), denied)},
-		"full":     {Screen: of(viewtest.Incident(), chk44)},
-		"full-end": {Screen: of(viewtest.Incident(), chk44), Keys: []string{"G"}},
-		"rejected": {Screen: of(viewtest.Incident(), savepoint)},
-		"check":    {Screen: of(viewtest.Incident(), savepoint), Keys: []string{"v"}},
+		"loading":   {Screen: of(viewtest.Incident(), chk44), Busy: true},
+		"empty":     {Screen: of(fresh(), savepoint)},
+		"partial":   {Screen: of(damaged(), savepoint)},
+		"failed":    {Screen: of(viewtest.Incident(), denied)},
+		"full":      {Screen: of(viewtest.Incident(), chk44)},
+		"full-end":  {Screen: of(viewtest.Incident(), chk44), Keys: []string{"G"}},
+		"rejected":  {Screen: of(viewtest.Incident(), savepoint)},
+		"keyed":     {Screen: of(keyed(), savepoint)},
+		"keyed-end": {Screen: of(keyed(), savepoint), Keys: []string{"G"}},
+		"check":     {Screen: of(viewtest.Incident(), savepoint), Keys: []string{"v"}},
 	})
 }
 
