@@ -50,17 +50,13 @@ func Load(o Options) (*Loaded, error) {
 	variables := variablesOf(o.Environ)
 	l := &Loaded{flags: o.Flags, flagged: map[string]given{}, variables: map[string]given{}, origins: map[string]Origin{}}
 	for _, s := range settings {
+		if err := s.judge(o.Flags, variables); err != nil {
+			return nil, err
+		}
 		if g, ok := s.fromFlag(o.Flags); ok {
-			if why := s.wrong(g); why != "" {
-				return nil, fault.New(fault.Usage, "read flags", "--%s: %s", s.flag, why).WithRef("--" + s.flag)
-			}
 			l.flagged[s.flag] = g
 		}
 		if g, ok := s.fromVariable(variables); ok {
-			name := variableName(s.flag)
-			if why := s.wrong(g); why != "" {
-				return nil, fault.New(fault.Config, "read variables", "%s: %s", name, why).WithRef(name)
-			}
 			l.variables[s.flag] = g
 		}
 	}
@@ -75,6 +71,32 @@ func Load(o Options) (*Loaded, error) {
 	l.Output, l.Timeout = merged.GetString("output"), merged.GetDuration("timeout")
 	l.NoColor = merged.GetBool("no-color") || variables["NO_COLOR"] != ""
 	return l, nil
+}
+
+// judge is what is wrong with what the flag and the variable of a setting say.
+func (s setting) judge(flags *pflag.FlagSet, variables map[string]string) error {
+	if g, ok := s.fromFlag(flags); ok {
+		if why := s.wrong(g); why != "" {
+			return fault.New(fault.Usage, "read flags", "--%s: %s", s.flag, why).WithRef("--" + s.flag)
+		}
+	}
+	if g, ok := s.fromVariable(variables); ok {
+		if why, name := s.wrong(g), variableName(s.flag); why != "" {
+			return fault.New(fault.Config, "read variables", "%s: %s", name, why).WithRef(name)
+		}
+	}
+	return nil
+}
+
+// CheckOutput is Load's judgement of the form of the answer alone, for commands
+// that need no configuration. The error is as Load's.
+func CheckOutput(o Options) error {
+	for _, s := range settings {
+		if s.flag == "output" {
+			return s.judge(o.Flags, variablesOf(o.Environ))
+		}
+	}
+	return nil
 }
 
 // OutputOf is text or json, as flags and variables ask for it, whatever else in

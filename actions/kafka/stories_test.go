@@ -463,9 +463,12 @@ func TestVerifyFromFreshConnections(t *testing.T) {
 			t.Errorf("%s: %s (%s), want %s", when, v.Verdict, v.Message, verdict)
 		}
 		for _, id := range []string{s.plan.PlanID, s.plan.PlanID[:8]} {
-			v, err := kafka.VerifyID(t.Context(), connect, job, id)
+			v, of, err := kafka.VerifyID(t.Context(), connect, job, id)
 			if err != nil || v.Verdict != verdict {
 				t.Errorf("%s, by the id %s: %s (%s), error %v, want %s", when, id, v.Verdict, v.Message, err, verdict)
+			}
+			if recorded := verdict != actions.NotStarted; recorded != (of.SourceRecoveryPoint == s.plan.SourceRecoveryPoint) {
+				t.Errorf("%s, by the id %s: the plan is %+v", when, id, of)
 			}
 		}
 	}
@@ -487,7 +490,7 @@ func TestVerifyFromFreshConnections(t *testing.T) {
 		t.Errorf("unread: %s (%s)", v.Verdict, v.Message)
 	}
 	for _, id := range []string{"", "3f9c", strings.Repeat("A", 8), strings.Repeat("0", 65)} {
-		if _, err := kafka.VerifyID(t.Context(), connect, job, id); fault.KindOf(err) != fault.Usage || err == nil {
+		if _, _, err := kafka.VerifyID(t.Context(), connect, job, id); fault.KindOf(err) != fault.Usage || err == nil {
 			t.Errorf("id %q: %v", id, err)
 		}
 	}

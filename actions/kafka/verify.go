@@ -47,28 +47,30 @@ const leastID = 8
 // VerifyID is Verify for a plan that only the control topic holds, by its id or
 // the first eight or more digits of it. The error is a fault: Usage for text that
 // is no such id or names several plans, else why the control topic could not be
-// read. A plan that is not there is the verdict not-started.
-func VerifyID(ctx context.Context, connect Connect, job inspect.Job, id string) (actions.OperationVerdict, error) {
+// read. A plan that is not there is the verdict not-started, and a plan without an
+// id.
+func VerifyID(ctx context.Context, connect Connect, job inspect.Job, id string) (actions.OperationVerdict, inspect.CleanupPlan, error) {
+	var nobody inspect.CleanupPlan
 	none := actions.OperationVerdict{PlanID: id, Verdict: actions.Undecided, Partitions: []actions.PartitionVerdict{}}
 	if !isID(id) {
-		return none, fault.New(fault.Usage, "verify", "%s is not the id of a plan: 8 to 64 digits of 0-9 and a-f", quote(id))
+		return none, nobody, fault.New(fault.Usage, "verify", "%s is not the id of a plan: 8 to 64 digits of 0-9 and a-f", quote(id))
 	}
 	cluster, err := connect(ctx)
 	if err != nil {
-		return none, err
+		return none, nobody, err
 	}
 	defer cluster.Close()
 	control, err := readControl(ctx, cluster, job)
 	if err != nil {
-		return none, err
+		return none, nobody, err
 	}
 	plans, p := plansOf(control, id)
 	switch {
 	case len(plans) > 1:
-		return none, fault.New(fault.Usage, "verify", "%d cleanups on the control topic have an id that begins with %s", len(plans), id).
+		return none, nobody, fault.New(fault.Usage, "verify", "%d cleanups on the control topic have an id that begins with %s", len(plans), id).
 			WithHint("give more digits of the id")
 	case len(plans) == 1:
-		return judge(ctx, cluster, plans[0], control, nil), nil
+		return judge(ctx, cluster, plans[0], control, nil), plans[0], nil
 	case p != nil:
 		none.Verdict, none.Message = actions.Contradicted, p.Message
 	case control.Exists && control.LastStable < control.LogEnd:
@@ -78,7 +80,7 @@ func VerifyID(ctx context.Context, connect Connect, job inspect.Job, id string) 
 	default:
 		none.Verdict, none.Message = actions.NotStarted, "the plan is not on the control topic: nothing was changed by it"
 	}
-	return none, nil
+	return none, nobody, nil
 }
 
 // plansOf are the plans on the control topic whose id begins so. The problem is

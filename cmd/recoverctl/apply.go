@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -13,7 +12,6 @@ import (
 	"github.com/recoverctl/recoverctl/inspect"
 	"github.com/recoverctl/recoverctl/internal/access"
 	"github.com/recoverctl/recoverctl/internal/fault"
-	"github.com/recoverctl/recoverctl/internal/journal"
 )
 
 // applyAsk is what apply was asked for.
@@ -153,26 +151,17 @@ func (a *app) apply(ctx context.Context, plan inspect.CleanupPlan, ask applyAsk)
 	} else if err != nil {
 		return r.refuse(err, e)
 	}
-	state, err := journal.StateDir(a.variable)
+	lock, err := a.lock(plan, e.Data.ClusterID, r.who)
 	if err != nil {
 		return err
 	}
-	lock, err := journal.Acquire(state, "kafka "+e.Data.ClusterID+" "+plan.Topic, journal.Owner{
-		User: r.who.User, Host: r.who.Host, Since: a.clock.Now(), Doing: "cleanup " + shortID(plan.PlanID)})
-	if err != nil {
-		return err
-	}
-	if was := lock.Abandoned; was != nil && was.PID > 0 {
-		fmt.Fprintf(r.talk, "note: an apply by %s@%s was cut off (%s, process %d); what is on the cluster decides how this one goes on\n", safe(was.User), safe(was.Host), safe(was.Doing), was.PID)
+	if note := abandoned(lock); note != "" {
+		fmt.Fprintf(r.talk, "note: %s\n", note)
 	}
 	approval, err := r.approve(ctx)
 	if err == nil {
-		err = r.run(ctx, state, approval, kafka.Config{
-			Connect: kafka.Dial(connConfig(a.selection.Profile.Kafka, prompt), a.clock), Job: job, Plan: plan, Approved: r.report,
-			Replication: ask.replication, Gather: func(ctx context.Context) (actions.Evidence, error) {
-				e, _ := sources.Gather(ctx, plan.SourceRecoveryPoint)
-				return e, ctx.Err()
-			},
+		err = r.run(ctx, approvedCleanup{
+			plan: plan, report: r.report, approval: approval, who: r.who, prompt: prompt, sources: sources, step: ask.step,
 		})
 	}
 	if released := lock.Release(); released != nil {
@@ -221,21 +210,12 @@ func (r *applying) approve(ctx context.Context) (actions.Approval, error) {
 func (r *applying) asking() approving { return approving{ask: r.ask, person: r.person, talk: r.talk} }
 
 // run carries the plan out and prints what it came to.
-func (r *applying) run(ctx context.Context, state string, approval actions.Approval, config kafka.Config) error {
-	lines, err := journal.Open(state, r.clock)
+func (r *applying) run(ctx context.Context, what approvedCleanup) error {
+	run, end, err := r.begin(ctx, what)
 	if err != nil {
 		return err
 	}
-	cleanup := kafka.New(config)
-	defer cleanup.Close()
-	const networkSteps = 4 // of a verification, or of settling a write
-	run, err := actions.Start(ctx, actions.RunPlan{
-		Plan: r.plan, Report: r.report, Approval: approval, Who: r.who, Steps: cleanup.Doers(), Verify: cleanup.Verify,
-		Journal: lines, Clock: r.clock, Step: r.ask.step, Timeout: networkSteps * max(r.loaded.Timeout, time.Second),
-	})
-	if err != nil {
-		return err
-	}
+	defer end()
 	result, runErr := r.follow(run, r.asking())
 	done := applied{ApplyResult: result, Problem: refusalOf(runErr)}
 	if err := r.printer().result("ApplyResult", done, r.faults, func(t *table) {

@@ -172,7 +172,8 @@ func TestACleanupFromThePlanToTheReceipt(t *testing.T) {
 	for _, what := range []string{file, id, id[:8]} {
 		got := s.run("verify", what, "-o", "json")
 		v := decodeAnswer[verdictJSON](t, "OperationVerdict", got).Data
-		if got.code != 0 || v.Verdict != "applied" || v.PlanID != id || v.Receipt == nil || v.Receipt.Reason != "disk pressure, INC-7" {
+		if got.code != 0 || v.Verdict != "applied" || v.PlanID != id || v.Receipt == nil || v.Receipt.Reason != "disk pressure, INC-7" ||
+			v.Receipt.SourceRecoveryPoint != s.points+"/chk-43" {
 			t.Errorf("verify %s: exit %d, %+v", what, got.code, v)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/recoverctl/recoverctl/internal/secret"
 	"github.com/recoverctl/recoverctl/tui"
 	"github.com/recoverctl/recoverctl/tui/theme"
+	"github.com/recoverctl/recoverctl/views/apply"
 	views "github.com/recoverctl/recoverctl/views/connections"
 	"github.com/recoverctl/recoverctl/views/console"
 	"github.com/recoverctl/recoverctl/views/firstrun"
@@ -82,23 +83,28 @@ func (a *app) console(ctx context.Context) error {
 	for _, j := range profile.Jobs {
 		list = append(list, jobOf(profile.Name, j))
 	}
-	look := theme.New(a.look())
+	look, applies := theme.New(a.look()), apply.NewCurrent()
 	callsOf := consoleCalls{in}
 	scans := scan.New(ctx, callsOf, a.clock.Now)
 	defer scans.Close()
 	root, commands := console.New(console.Options{
 		Scans: scans, FindKey: callsOf.findKey, Records: callsOf.records, Guides: consoleGuides{app: a, systems: systems},
-		Theme: look, Now: a.clock.Now, Jobs: list, Source: in, LiveEvery: live.Usual, Plans: consolePlans{app: a, in: in, systems: systems},
+		Theme: look, Now: a.clock.Now, Jobs: list, Source: in, LiveEvery: live.Usual, Plans: consolePlans{app: a, in: in, systems: systems, prompt: prompt, applies: applies},
 		Connections: func() []views.Connection { return connectionList(profile, systems) },
 	})
 	if a.nothingToShow() {
 		root, commands = firstrun.New(firstrun.Options{Theme: look, Config: config.DefaultPath(a.environ)}), nil
 	}
-	return tui.Run(ctx, tui.Options{
+	err = tui.Run(ctx, tui.Options{
 		Theme: look, Now: a.clock.Now, Input: os.Stdin, Output: os.Stdout,
-		Header: func() tui.Header { return a.header(systems) }, Commands: commands,
-		Jobs: scans.Jobs, Arming: &access.Arming{}, Level: profile.Access, Passthrough: tui.PassthroughFromEnv(a.variable),
+		Header: func() tui.Header { return a.header(systems) }, Commands: append(commands, applies.Commands(look)...),
+		Jobs: func() []tui.Job { return append(applies.Jobs(), scans.Jobs()...) }, Moved: applies.Moved(),
+		Arming: &access.Arming{}, Level: profile.Access, Passthrough: tui.PassthroughFromEnv(a.variable),
 	}, root)
+	if applyErr := a.waitForApply(applies); err == nil {
+		err = applyErr
+	}
+	return err
 }
 
 // nothingToShow reports whether nobody said anything that could be looked at.
@@ -111,8 +117,7 @@ func (a *app) header(to connections) tui.Header {
 	profile := a.selection.Profile
 	h := tui.Header{
 		Profile: safe(profile.Name), Environment: profile.Environment.String(), Production: profile.Environment == access.Production,
-		Access: access.ReadOnly.String(), Locked: "read-only: nothing on this screen changes a system",
-		Connections: []tui.Connection{to.log.connection()},
+		Access: access.ReadOnly.String(), Connections: []tui.Connection{to.log.connection()},
 	}
 	if slices.ContainsFunc(profile.Jobs, func(j config.Job) bool { return j.Flink.REST != "" }) {
 		h.Connections = append(h.Connections, to.live.connection())

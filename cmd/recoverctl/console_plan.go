@@ -11,16 +11,20 @@ import (
 	"github.com/recoverctl/recoverctl/config"
 	"github.com/recoverctl/recoverctl/inspect"
 	"github.com/recoverctl/recoverctl/internal/fault"
+	"github.com/recoverctl/recoverctl/internal/secret"
 	"github.com/recoverctl/recoverctl/internal/shellword"
+	"github.com/recoverctl/recoverctl/views/apply"
 	"github.com/recoverctl/recoverctl/views/plan"
 )
 
 // consolePlans makes and judges the plans of the console as plan cleanup and plan
-// show do. It changes no system: it writes a file where it is told to.
+// show do, and applies what is approved as apply does.
 type consolePlans struct {
 	app     *app
 	in      *inspect.Inspector
 	systems connections
+	prompt  secret.Prompter
+	applies *apply.Current
 }
 
 var _ plan.Source = consolePlans{}
@@ -59,7 +63,7 @@ func (c consolePlans) judge(ctx context.Context, job inspect.Job, of inspect.Cle
 	}
 	made := plan.Made{
 		Plan: of, Report: actions.NewReport(of, e), Drift: actions.DriftOf(of, e, shown),
-		Steps: actions.CleanupSteps(e.ControlErr == nil && !e.Control.Exists), Unjudged: unjudged(of, e),
+		Steps: actions.CleanupSteps(e.ControlErr == nil && !e.Control.Exists), Unjudged: unjudged(of, e), Cluster: e.Data.ClusterID,
 	}
 	folder, err := os.Getwd()
 	if err != nil {

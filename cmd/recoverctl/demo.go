@@ -72,6 +72,8 @@ func (a *app) demo(ctx context.Context, do func(path string) error) (err error) 
 		return err
 	}
 	// The sample is what it is: variables of a real cluster must not lead there.
+	// What is done to it is journalled where everything of it is, and goes with it.
+	a.environ = append(slices.Clone(a.environ), "XDG_STATE_HOME="+filepath.Join(dir, "state"))
 	environ := slices.DeleteFunc(slices.Clone(a.environ), func(entry string) bool { return strings.HasPrefix(entry, "RECOVERCTL_") })
 	if a.loaded, err = config.Load(config.Options{File: path, Environ: environ, Flags: a.flags}); err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/recoverctl/recoverctl/config"
 	"github.com/recoverctl/recoverctl/internal/fault"
 	"github.com/recoverctl/recoverctl/internal/figures"
 	"github.com/recoverctl/recoverctl/internal/journal"
@@ -36,6 +37,9 @@ func (f *journalFilter) register(cmd *cobra.Command) {
 // configuration.
 func (f journalFilter) filter(a *app) (journal.Filter, error) {
 	out := journal.Filter{Plan: f.plan, Run: f.run, Last: f.last}
+	if err := config.CheckOutput(config.Options{Environ: a.environ, Flags: a.flags}); err != nil {
+		return out, err
+	}
 	if f.last < 0 {
 		return out, fault.New(fault.Usage, "read flags", "--last %d: a number from 1 on", f.last)
 	}

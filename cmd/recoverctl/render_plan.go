@@ -31,7 +31,7 @@ func renderReport(t *table, r actions.Report, now time.Time) {
 	for _, note := range r.Notes {
 		t.line("· " + note)
 	}
-	renderFates(t, "can never be restored again", r.Lost, now)
+	renderFates(t, lostTitle(r.Recorded), r.Lost, now)
 	renderFates(t, "count as lost, because nothing is known of them", r.Unknown, now)
 	renderFates(t, "stay restorable", r.Survives, now)
 	renderFates(t, "were not restorable before either", r.Already, now)
@@ -49,6 +49,18 @@ func renderReport(t *table, r actions.Report, now time.Time) {
 	}
 	for _, sentence := range r.NotKnown {
 		t.line("? " + sentence)
+	}
+}
+
+// lostTitle says of lost points since when they are.
+func lostTitle(recorded inspect.OperationStatus) string {
+	switch recorded {
+	case inspect.StatusCommitted:
+		return "can never be restored again, since this plan is COMMITTED"
+	case inspect.StatusApplied:
+		return "can never be restored again, since this plan is APPLIED"
+	default:
+		return "can never be restored again"
 	}
 }
 

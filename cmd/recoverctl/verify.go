@@ -67,7 +67,7 @@ func (a *app) verify(ctx context.Context, what string) error {
 	connect := kafka.Dial(connConfig(a.selection.Profile.Kafka, terminalPrompt{}), a.clock)
 	var v actions.OperationVerdict
 	if byID {
-		v, err = kafka.VerifyID(ctx, connect, job, what)
+		v, plan, err = kafka.VerifyID(ctx, connect, job, what)
 	} else {
 		v = kafka.Verify(ctx, connect, job, plan)
 	}

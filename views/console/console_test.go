@@ -114,6 +114,7 @@ var walks = map[string][]string{
 	"operations":               {"enter", "o"},
 	"operations, boundary":     {"enter", "o", "tab"},
 	"cleanup f0416ffc":         {"enter", "o", "enter"},
+	"verdict":                  {"enter", "o", "e"},
 	"cleanup plan fe807323":    {"enter", "p"},
 	"cleanup plan f0416ffc":    {"enter", "o", "p"},
 	"live":                     {"enter", "l"},

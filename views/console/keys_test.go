@@ -6,6 +6,7 @@ import (
 	"github.com/recoverctl/recoverctl/tui"
 	"github.com/recoverctl/recoverctl/tui/theme"
 	"github.com/recoverctl/recoverctl/tui/tuitest"
+	"github.com/recoverctl/recoverctl/views/apply"
 	"github.com/recoverctl/recoverctl/views/firstrun"
 	"github.com/recoverctl/recoverctl/views/viewtest"
 )
@@ -27,6 +28,7 @@ func TestKeysAreDocumented(t *testing.T) {
 		{"Findings", []string{"enter", "f"}},
 		{"Operations", []string{"enter", "o"}},
 		{"Operation", []string{"enter", "o", "enter"}},
+		{"Verdict on an operation", []string{"enter", "o", "e"}},
 		{"Cleanup plan", []string{"enter", "p"}},
 		{"Live", []string{"enter", "l"}},
 		{"Compare", []string{"enter", "space", "j", "="}},
@@ -39,6 +41,16 @@ func TestKeysAreDocumented(t *testing.T) {
 		screens = append(screens, documented(page.name, d.Top()))
 	}
 	o := viewtest.Options(theme.New(theme.Options{}))
+	running, err := viewtest.NewPlans(viewtest.Store(), viewtest.Log()).Apply(t.Context(), viewtest.Checkpoints+"/chk-44", true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps := tuitest.New(t, o, apply.New(apply.Options{Theme: o.Theme, Running: running}), 120, 40)
+	screens = append(screens, documented("Apply, in steps", steps.Top()))
+	running.Stop()
+	if _, err := running.Wait(); err == nil {
+		t.Error("an apply that was stopped went through")
+	}
 	first := tuitest.New(t, o, firstrun.New(firstrun.Options{Theme: o.Theme}), 120, 40)
 	screens = append(screens, documented("First steps", first.Top()))
 	tuitest.GoldenFile(t, "../../docs/keys.md", tui.KeysMarkdown(screens))

@@ -18,8 +18,10 @@ import (
 	"github.com/recoverctl/recoverctl/views/sheet"
 )
 
-// Source reads a job's control topic. *inspect.Inspector is one.
+// Source reads a job's control topic, and its log starts and recovery points
+// again. *inspect.Inspector is one.
 type Source interface {
+	overview.Source
 	// Control reads the control topic and judges it. A nil history is what the
 	// data topic says now.
 	Control(ctx context.Context, job inspect.Job, expect *inspect.History) (inspect.CleanupBoundary, error)
@@ -42,6 +44,7 @@ type Options struct {
 // Screen is the history of one control topic.
 type Screen struct {
 	options Options
+	reader  *overview.Reader // of later overviews than the one it was opened with
 
 	boundary inspect.CleanupBoundary
 	ops      []inspect.Operation // the newest record first
@@ -72,14 +75,20 @@ func New(o Options) *Screen {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	s := &Screen{options: o, text: sheet.New(o.Theme), partition: map[int32]inspect.PartitionOverview{}}
-	for _, p := range o.Reading.Overview.Partitions {
-		s.partition[p.Partition] = p
-	}
+	s := &Screen{options: o, reader: overview.NewReader("overview", o.Job, o.Source, o.Now), text: sheet.New(o.Theme)}
+	s.take(o.Reading)
 	s.table = vtable.New(o.Theme, operationColumns, operationRows{s})
 	s.bounds = vtable.New(o.Theme, boundaryColumns, boundaryRows{s})
 	s.panes = tui.NewPanes(s.table.Focus, s.bounds.Focus)
 	return s
+}
+
+// take takes log starts and recovery points.
+func (s *Screen) take(r overview.Reading) {
+	s.options.Reading, s.partition = r, make(map[int32]inspect.PartitionOverview, len(r.Overview.Partitions))
+	for _, p := range r.Overview.Partitions {
+		s.partition[p.Partition] = p
+	}
 }
 
 // Init implements tui.Screen.
@@ -92,12 +101,24 @@ func (s *Screen) Init() tui.Cmd {
 	return tui.Load("control", func(ctx context.Context) (inspect.CleanupBoundary, error) { return source.Control(ctx, job, nil) })
 }
 
-// Reload implements tui.Reloader.
-func (s *Screen) Reload() tui.Cmd { return s.Init() }
+// Reload implements tui.Reloader: what an operation has done shows in the log.
+func (s *Screen) Reload() tui.Cmd {
+	if s.options.Job.ControlTopic == nil {
+		return nil
+	}
+	return tui.Batch(s.Init(), s.reader.Read())
+}
 
 // Update implements tui.Screen. A read that brought nothing leaves what was
 // known.
 func (s *Screen) Update(msg tui.Msg) tui.Cmd {
+	if s.reader.Take(msg) {
+		if s.reader.Reading.Known() && !s.reader.Reading.Failed {
+			s.take(s.reader.Reading)
+		}
+		s.lay()
+		return nil
+	}
 	loaded, ok := msg.(tui.Loaded[inspect.CleanupBoundary])
 	if !ok {
 		return nil
@@ -200,7 +221,7 @@ func (s *Screen) Keys() []tui.Key {
 	panes[1].Disabled = panes[0].Disabled
 	keys := append([]tui.Key{{Keys: []string{"enter"}, Help: "open", Disabled: none, Run: s.open}}, panes...)
 	if s.options.Plans != nil {
-		keys = append(keys, s.finish(none))
+		keys = append(keys, s.finish(none), tui.Key{Keys: []string{"e"}, Help: "verify", Disabled: none, Run: s.verify})
 	}
 	return append(append(keys, copied), s.table.Keys()...)
 }
@@ -222,6 +243,12 @@ func (s *Screen) finish(none func() string) tui.Key {
 		return tui.Push(plan.New(plan.Options{Theme: o.Theme, Job: o.Job, Source: o.Plans, Plan: &recorded, Commands: o.Commands}))
 	}
 	return key
+}
+
+// verify asks the cluster what has become of the selected operation.
+func (s *Screen) verify() tui.Cmd {
+	op, _ := s.selected()
+	return tui.Push(newVerdict(s.options, actions.PlanOf(op)))
 }
 
 func (s *Screen) selected() (inspect.Operation, bool) {

@@ -56,15 +56,16 @@ func (s *Screen) page(width int) []string {
 }
 
 // name gives every point a name of its own.
-func (p *page) name() {
-	r := p.made.Report
+func (p *page) name() { p.names = namesOf(p.made.Report) }
+
+func namesOf(r actions.Report) map[string]string {
 	var points []inspect.PointSummary
 	for _, fates := range [][]actions.PointFate{r.Survives, r.Lost, r.Unknown, r.Already} {
 		for _, f := range fates {
 			points = append(points, inspect.PointSummary{URI: f.URI})
 		}
 	}
-	p.names = phrase.Names(points)
+	return phrase.Names(points)
 }
 
 func (p *page) head() {
@@ -93,8 +94,32 @@ func (p *page) head() {
 // label is a word with the room that all of them have.
 func label(word string) string { return sheet.Indent + fmt.Sprintf("%-22s", word) }
 
+// resumed reports whether the plan's boundary is in force, and its log not yet
+// recorded as trimmed.
+func (p *page) resumed() bool { return p.made.Report.Recorded == inspect.StatusCommitted }
+
+// left are the records that are still there and that finishing destroys.
+func (p *page) left() {
+	const most = 8
+	var parts []int32
+	for _, part := range p.made.Report.Deletes.Partitions {
+		if part.Span != nil && *part.Span > 0 {
+			parts = append(parts, part.Partition)
+		}
+	}
+	if len(parts) == 0 {
+		p.Hang(label("STILL IN THE LOG"), theme.Plain, "nothing: the log begins at or past every target that was read; finishing writes APPLIED")
+		return
+	}
+	on := phrase.Count(len(parts), "partition", "partitions") + ": " + figures.Ranges(parts, most)
+	p.Hang(label("STILL IN THE LOG"), theme.Warning, "offset span "+figures.Group(p.made.Report.Deletes.Span)+" on "+on+" (records not counted). No restore may read it any more; finishing destroys it.")
+}
+
 func (p *page) deletes() {
 	d := p.made.Report.Deletes
+	if p.resumed() {
+		defer p.left()
+	}
 	if len(d.Unread) == len(d.Partitions) {
 		p.Hang(label("DELETES"), theme.Warning, "not known: the log of no partition could be read")
 		return
@@ -115,7 +140,14 @@ func (p *page) deletes() {
 
 func (p *page) fates() {
 	r := p.made.Report
-	p.each("BECOMES UNRESTORABLE", theme.Error, r.Lost, "none of the points that were found")
+	switch {
+	case p.resumed():
+		p.each("REJECTED ALREADY", theme.Error, r.Lost, "none of the points that were found")
+	case r.Recorded == inspect.StatusApplied:
+		p.each("UNRESTORABLE BY IT", theme.Muted, r.Lost, "none of the points that were found")
+	default:
+		p.each("BECOMES UNRESTORABLE", theme.Error, r.Lost, "none of the points that were found")
+	}
 	p.each("NOT KNOWN", theme.Warning, r.Unknown, "")
 	kept := "the rule of what must stay is not enforced: see the warnings"
 	if r.Keep.Enforced {
@@ -138,9 +170,12 @@ func (p *page) each(word string, tone theme.Tone, fates []actions.PointFate, non
 			word = ""
 		}
 		text := p.called(f)
-		if f.Fate == actions.FateLost {
+		switch {
+		case f.Fate == actions.FateLost && p.resumed():
+			text += ": for good, since COMMITTED"
+		case f.Fate == actions.FateLost:
 			text += ": for good"
-		} else {
+		default:
 			text += ": counts as lost (why is below)"
 		}
 		p.Hang(label(word), tone, text)
@@ -215,19 +250,24 @@ func (p *page) next(written bool, why string) {
 	if why != "" {
 		return
 	}
-	p.Title("To apply it")
+	verb := "apply"
+	if p.made.Report.Recorded == inspect.StatusCommitted {
+		verb = "finish"
+	}
+	p.Title("To " + verb + " it")
+	p.Say("A does it from here, S step by step. Both judge the plan once more, ask for each warning by its name, a reason and a phrase, and only then write.")
 	file := phrase.Safe(p.made.File)
 	if written {
 		p.Sign(theme.OK, "the plan is in "+file)
 	} else {
-		p.Say("W writes the plan to " + file + "; an existing file is never overwritten. Then, in a shell:")
+		p.Say("Or from a shell: W writes the plan to " + file + "; an existing file is never overwritten. Then:")
 	}
 	if p.made.Apply == "" {
 		p.Sign(theme.Warning, "A name in the command holds characters that can't be shown as they are, so no command is offered: see recoverctl apply --help.")
 		return
 	}
 	p.Hang(sheet.Indent+"  ", theme.Plain, p.made.Apply)
-	p.Say("It shows this report again, asks for a phrase, and only then writes. y copies the command.")
+	p.Say("y copies the command.")
 }
 
 func (p *page) drift() {

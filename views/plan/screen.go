@@ -8,6 +8,7 @@ import (
 	"github.com/recoverctl/recoverctl/inspect"
 	"github.com/recoverctl/recoverctl/tui"
 	"github.com/recoverctl/recoverctl/tui/theme"
+	"github.com/recoverctl/recoverctl/views/apply"
 	"github.com/recoverctl/recoverctl/views/phrase"
 	"github.com/recoverctl/recoverctl/views/sheet"
 )
@@ -24,6 +25,20 @@ type Source interface {
 	// Write writes a plan to the new file that Made names, and never overwrites
 	// one.
 	Write(ctx context.Context, made Made) error
+
+	// Prepare is Review directly before a plan is put to the operator; it also
+	// looks whether somebody else applies something to the job.
+	Prepare(ctx context.Context, job inspect.Job, plan inspect.CleanupPlan, shown *actions.Report) (Made, error)
+	// Question is what is approved with a plan, and under which rules.
+	Question(made Made) actions.Question
+	// Start applies what was approved. After an error nothing was begun.
+	Start(ctx context.Context, job inspect.Job, made Made, answer apply.Answer) (*apply.Running, error)
+	// Busy says why no plan can be applied from here now; "" where one can. It
+	// answers at once.
+	Busy() string
+	// Verify says from the cluster alone what has become of a plan. Its error is
+	// what could not be read beside the verdict.
+	Verify(ctx context.Context, job inspect.Job, plan inspect.CleanupPlan) (actions.OperationVerdict, error)
 }
 
 // Made is a plan and how it stands.
@@ -37,6 +52,10 @@ type Made struct {
 	Unjudged error
 	File     string // where Write writes it
 	Apply    string // the command that applies that file; "" where it can't be pasted
+
+	Cluster string // the id of the cluster that was asked
+	Held    error  // of Prepare: who applies something else to the job; nil: nobody
+	CutOff  string // of Prepare: whose apply was cut off before; may be empty
 }
 
 // Options are what the screen needs.
@@ -59,6 +78,8 @@ type Screen struct {
 	busy    bool
 	err     error
 	written bool
+	asking  bool // it is judged again, to be put to the operator
+	steps   bool // as what is asked was asked for: in steps
 
 	size  tui.Size
 	look  theme.Palette // that the page was painted with
@@ -67,8 +88,10 @@ type Screen struct {
 
 // The slots of the screen's reads.
 const (
-	slotPlan  = "plan"
-	slotWrite = "write"
+	slotPlan    = "plan"
+	slotWrite   = "write"
+	slotPrepare = "prepare"
+	slotStart   = "start"
 )
 
 // New makes the screen.
@@ -81,7 +104,7 @@ func (s *Screen) Init() tui.Cmd { return s.read() }
 func (s *Screen) Reload() tui.Cmd { return s.read() }
 
 func (s *Screen) read() tui.Cmd {
-	s.busy = true
+	s.busy, s.asking = true, false
 	source, job, point := s.options.Source, s.options.Job, s.options.Point
 	plan, shown := s.options.Plan, (*actions.Report)(nil)
 	if s.known {
@@ -105,10 +128,20 @@ func (s *Screen) Update(msg tui.Msg) tui.Cmd {
 	switch msg := msg.(type) {
 	case tui.Loaded[Made]:
 		s.busy, s.err = false, msg.Err
+		asked := s.asking && msg.Slot == slotPrepare
+		s.asking = false
 		if msg.Value.Plan.PlanID != "" {
 			s.made, s.known = msg.Value, true
 		}
 		s.lay()
+		if asked {
+			return s.ask(msg.Value)
+		}
+	case tui.Loaded[*apply.Running]:
+		if msg.Err != nil {
+			return tui.Say(theme.Error, told(msg.Err))
+		}
+		return apply.Show(s.options.Theme, msg.Value)
 	case tui.Loaded[wrote]:
 		if msg.Err != nil {
 			return tui.Say(theme.Error, phrase.Safe(phrase.Faults(msg.Err)[0].Error()))
@@ -152,7 +185,11 @@ func (s *Screen) Commands() []tui.Command { return s.options.Commands }
 
 // Keys implements tui.Screen.
 func (s *Screen) Keys() []tui.Key {
-	keys := []tui.Key{{Keys: []string{"W"}, Help: "write file", Once: true, Disabled: s.cannotWrite, Run: s.write}}
+	keys := []tui.Key{
+		{Keys: []string{"A"}, Help: s.verb() + s.options.Theme.Signs.More, Dangerous: true, Disabled: s.cannotAsk, Run: func() tui.Cmd { return s.prepare(false) }},
+		{Keys: []string{"S"}, Help: s.verb() + " in steps" + s.options.Theme.Signs.More, Dangerous: true, Disabled: s.cannotAsk, Run: func() tui.Cmd { return s.prepare(true) }},
+		{Keys: []string{"W"}, Help: "write file", Once: true, Disabled: s.cannotWrite, Run: s.write},
+	}
 	keys = append(keys, tui.CopyKey(func() (what, text string) {
 		if !s.known || s.cannotApply() != "" {
 			return "the command that applies the plan", ""

@@ -2,7 +2,6 @@ package plan
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/recoverctl/recoverctl/actions"
 	"github.com/recoverctl/recoverctl/inspect"
@@ -61,7 +60,7 @@ func (p *page) step(step actions.Step, reached bool) (state sheet.Cell, evidence
 		return sheet.Cell{Text: "not reached", Tone: theme.Muted}, step.Reads
 	case r.Refused != nil && speaker(r.Refused.Stage) == step.Name:
 		return sheet.Cell{Text: "REFUSES", Tone: theme.Error}, phrase.Safe(r.Refused.Problem.Message)
-	case step.Name == actions.StepControlTopic && p.makesControl():
+	case step.Name == actions.StepControlTopic && makesControl(p.made):
 		return sheet.Cell{Text: "missing", Tone: theme.Warning}, "it does not exist: apply makes it, where it is told to"
 	case p.made.Unjudged != nil && step.Name != actions.StepPlan:
 		return sheet.Cell{Text: "not known", Tone: theme.Warning}, "not everything could be read"
@@ -79,11 +78,6 @@ func (p *page) step(step actions.Step, reached bool) (state sheet.Cell, evidence
 	default:
 		return sheet.Cell{Text: "passes", Tone: theme.OK}, step.Reads
 	}
-}
-
-// makesControl reports whether an apply has to make the control topic.
-func (p *page) makesControl() bool {
-	return slices.ContainsFunc(p.made.Steps, func(s actions.Step) bool { return s.Name == actions.StepCreateControl })
 }
 
 func survivors(r actions.Report) (sheet.Cell, string) {

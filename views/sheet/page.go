@@ -1,6 +1,9 @@
 package sheet
 
 import (
+	"fmt"
+	"strings"
+
 	"github.com/recoverctl/recoverctl/internal/fault"
 	"github.com/recoverctl/recoverctl/tui/theme"
 	"github.com/recoverctl/recoverctl/views/phrase"
@@ -32,6 +35,15 @@ func (p *Page) Title(text string) {
 func (p *Page) Hang(lead string, tone theme.Tone, text string) {
 	for _, line := range phrase.Hang(lead, text, p.Width-1) {
 		p.Lines = append(p.Lines, p.Theme.Paint(tone, line))
+	}
+}
+
+// Words adds a block of lines, each of which is a word of at most twelve letters
+// and what it says, as a receipt has them.
+func (p *Page) Words(block string) {
+	for line := range strings.SplitSeq(block, "\n") {
+		word, says, _ := strings.Cut(line, " ")
+		p.Hang(Indent+fmt.Sprintf("%-12s ", word), theme.Plain, strings.TrimSpace(says))
 	}
 }
 

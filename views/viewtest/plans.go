@@ -8,7 +8,9 @@ import (
 
 	"github.com/recoverctl/recoverctl/actions"
 	"github.com/recoverctl/recoverctl/inspect"
+	"github.com/recoverctl/recoverctl/internal/access"
 	"github.com/recoverctl/recoverctl/internal/fault"
+	"github.com/recoverctl/recoverctl/views/apply"
 	"github.com/recoverctl/recoverctl/views/plan"
 )
 
@@ -19,13 +21,19 @@ type Plans struct {
 	log   Broker
 	files map[string]inspect.CleanupPlan
 	made  int
+	held  error
+	extra map[string]string
+
+	// Runs carries out what is approved, and Current knows it.
+	Runs    *Runs
+	Current *apply.Current
 }
 
 var _ plan.Source = (*Plans)(nil)
 
 // NewPlans makes plans from these stores.
 func NewPlans(shelf Shelf, log Broker) *Plans {
-	return &Plans{shelf: shelf, log: log, files: map[string]inspect.CleanupPlan{}}
+	return &Plans{shelf: shelf, log: log, files: map[string]inspect.CleanupPlan{}, Runs: NewRuns(), Current: apply.NewCurrent()}
 }
 
 // Make implements plan.Source.
@@ -108,4 +116,95 @@ func (s *Plans) Answer(log Broker) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.log = log
+}
+
+// Extras are the consents of their own that the last start came with.
+func (s *Plans) Extras() map[string]string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.extra
+}
+
+// Hold makes somebody else hold the lock.
+func (s *Plans) Hold(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.held = err
+}
+
+// Prepare implements plan.Source.
+func (s *Plans) Prepare(ctx context.Context, job inspect.Job, of inspect.CleanupPlan, shown *actions.Report) (plan.Made, error) {
+	made, err := s.Review(ctx, job, of, shown)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	made.Held = s.held
+	return made, err
+}
+
+// Question implements plan.Source.
+func (s *Plans) Question(made plan.Made) actions.Question {
+	return actions.Question{Plan: made.Plan, Report: made.Report, Environment: access.Production, Profile: "orders", Subject: made.Plan.Topic}
+}
+
+// Busy implements plan.Source.
+func (s *Plans) Busy() string { return s.Current.Busy() }
+
+// Start implements plan.Source: the approval is a real one, and so is the run.
+func (s *Plans) Start(_ context.Context, _ inspect.Job, made plan.Made, answer apply.Answer) (*apply.Running, error) {
+	name := "cleanup " + made.Plan.PlanID[:8]
+	if err := s.Current.Reserve(name); err != nil {
+		return nil, err
+	}
+	approval, _, err := actions.Ask(s.Question(made), actions.Answer{
+		Phrase: answer.Consent.Phrase(), Reason: answer.Consent.Reason(), Accept: answer.Accepted, At: Now,
+	})
+	if err != nil {
+		s.Current.Forget()
+		return nil, err
+	}
+	s.mu.Lock()
+	log := s.log
+	s.extra = answer.Extras
+	s.mu.Unlock()
+	run, err := s.Runs.Start(made, approval, log, answer.Step)
+	if err != nil {
+		s.Current.Forget()
+		return nil, err
+	}
+	return s.Current.Follow(run, name, answer.Step, func() error { return nil }), nil
+}
+
+// Apply applies the plan from a point, with every warning accepted and nobody
+// asked. The caller ends the run.
+func (s *Plans) Apply(ctx context.Context, uri string, step bool) (*apply.Running, error) {
+	made, err := s.Make(ctx, Job(), uri)
+	if made.Plan.PlanID == "" {
+		return nil, err
+	}
+	answer := actions.Answer{Digits: made.Plan.PlanID, Reason: "disk pressure INC-2231", At: Now}
+	for _, w := range made.Report.Warnings {
+		answer.Accept = append(answer.Accept, w.Name)
+	}
+	approval, _, err := actions.Ask(s.Question(made), answer)
+	if err != nil {
+		return nil, err
+	}
+	log := Log()
+	log.Control = Control()
+	run, err := s.Runs.Start(made, approval, log, step)
+	if err != nil {
+		return nil, err
+	}
+	return s.Current.Follow(run, "cleanup "+made.Plan.PlanID[:8], step, func() error { return nil }), nil
+}
+
+// Verify implements plan.Source.
+func (s *Plans) Verify(_ context.Context, _ inspect.Job, of inspect.CleanupPlan) (actions.OperationVerdict, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	v := actions.Judge(of, s.log.Control, s.log.ControlErr, s.log.Data, s.log.DataErr)
+	r := actions.ReceiptOf(actions.Operator{User: "ops", Host: "bastion", Profile: "orders", Job: "order-agent"}, of.Subject(), v)
+	r.Began, r.Ended, r.Reason = Now, Now, "verified only: this machine's journal holds no apply of this plan"
+	v.Receipt = &r
+	return v, s.log.ControlErr
 }
