@@ -15,53 +15,9 @@
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-cache=${XDG_CACHE_HOME:-$HOME/.cache}/recoverctl
-parent=$PPID
-dir=
-pids=()
-
-say() { printf 'flink: %s\n' "$*" >&2; }
-die() { say "$*"; exit 1; }
-
-# need PROGRAM PACKAGE: installs the package where the program is missing and this user may do that without being asked.
-need() {
-  command -v "$1" >/dev/null && return
-  local root=()
-  if [ "$(id -u)" != 0 ]; then
-    root=(sudo -n)
-    sudo -n true 2>/dev/null || die "$1 is missing: install $2"
-  fi
-  command -v apt-get >/dev/null || die "$1 is missing: install $2"
-  say "$1 is missing: installing $2 with apt-get"
-  "${root[@]}" apt-get install -y -qq "$2" >&2 || { "${root[@]}" apt-get update -qq >&2 && "${root[@]}" apt-get install -y -qq "$2" >&2; } ||
-    die "apt-get could not install $2: install it by hand"
-}
-
-java_is_new_enough() {
-  local version
-  version=$(java -version 2>&1 | sed -n 's/.*version "\([0-9]*\).*/\1/p' | head -n 1)
-  [ "${version:-0}" -ge 17 ]
-}
-
-# cached NAME KEY COMMAND…: prints the folder NAME-KEY of the cache, made by the command (which gets a folder to fill as its last
-# argument) on first use. Two starts at once may both make it; the first one in wins.
-cached() {
-  local name=$1 want=$cache/$1-$2 part
-  shift 2
-  if [ ! -d "$want" ]; then
-    mkdir -p "$cache"
-    part=$(mktemp -d "$cache/.$name.XXXXXX")
-    "$@" "$part" >&2 || { rm -rf "$part"; return 1; }
-    mv -T "$part" "$want" 2>/dev/null || rm -rf "$part"
-  fi
-  printf '%s\n' "$want"
-}
-
-fetch_jars() {
-  say "fetching the jars of Flink $1"
-  mvn -q -B -f "$here/pom.xml" -Dflink.version="$1" dependency:copy-dependencies -DoutputDirectory="$2" ||
-    die "Maven could not fetch the jars of Flink $1: is a Maven repository reachable?"
-}
+server=flink
+# shellcheck source=../common.sh
+. "$here/../common.sh"
 
 compile_job() {
   local libs=$1 out=$2
@@ -71,19 +27,6 @@ compile_job() {
     die "the job does not compile"
   jar --create --file "$out/job.jar" --main-class recoverctl.MarkerJob -C "$out/classes" .
   rm -r "$out/classes"
-}
-
-hash() { sha256sum | cut -c 1-16; }
-
-# free_ports COUNT prints so many ports that nothing listens on. They lie below the range that the kernel hands out by itself.
-free_ports() {
-  local found=() port
-  while [ "${#found[@]}" -lt "$1" ]; do
-    port=$((20000 + (RANDOM * 32768 + RANDOM) % 12000))
-    case " ${found[*]-} " in *" $port "*) continue ;; esac
-    (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null || found+=("$port")
-  done
-  printf '%s\n' "${found[*]}"
 }
 
 # launch NAME MAIN-CLASS ARGUMENT…: starts one JVM of the cluster. A JVM outside Flink's own scripts has to open the JDK's packages
@@ -121,7 +64,7 @@ start() {
 # ready waits until REST answers and the TaskManager is known to it. 1: the JobManager ended because a port was taken meanwhile.
 ready() {
   local i
-  for ((i = 0; i < 450; i++)); do
+  for ((i = 0; i < 900; i++)); do
     case $(curl -s -m 2 "http://127.0.0.1:$rest/overview" || true) in *'"taskmanagers":1'*) return 0 ;; esac
     if ! kill -0 "${pids[0]}" 2>/dev/null; then
       grep -qi -e 'address already in use' -e 'Could not start rest endpoint on any port' "$dir/jobmanager.log" && return 1
@@ -135,43 +78,18 @@ ready() {
     sleep 0.2
   done
   tail -n 20 "$dir/jobmanager.log" "$dir/taskmanager.log" >&2
-  die "the cluster did not serve within 90 seconds"
-}
-
-# stop ends the JVMs: politely first, by force after 10 s.
-stop() {
-  local pid i
-  for pid in "${pids[@]}"; do kill -TERM "$pid" 2>/dev/null || true; done
-  for pid in "${pids[@]}"; do
-    for ((i = 0; i < 100; i++)); do kill -0 "$pid" 2>/dev/null || break; sleep 0.1; done
-    kill -KILL "$pid" 2>/dev/null || true
-    wait "$pid" 2>/dev/null || true
-  done
-  pids=()
-}
-
-finish() {
-  local code=$?
-  trap - EXIT
-  stop
-  if [ -n "$dir" ]; then
-    if [ "${RECOVERCTL_TEST_KEEP:-}" = 1 ]; then say "logs and data are in $dir"; else rm -rf "$dir"; fi
-  fi
-  exit "$code"
+  die "the cluster did not serve within three minutes"
 }
 
 main() {
   local version=${1:-${RECOVERCTL_TEST_FLINK_VERSION:-}} libs rest job attempt
-  need java openjdk-17-jdk-headless
+  need_java openjdk-17-jdk-headless
   need javac openjdk-17-jdk-headless
-  java_is_new_enough || die "Java 17 or newer is needed: install openjdk-17-jdk-headless"
   need mvn maven
   need curl curl
   [ -n "$version" ] || version=$(sed -n 's|.*<flink.version>\(.*\)</flink.version>.*|\1|p' "$here/pom.xml")
-  trap finish EXIT
-  trap 'exit 143' TERM HUP
-  trap 'exit 130' INT
-  libs=$(cached flink "$version-$(hash <"$here/pom.xml")" fetch_jars "$version")
+  on_exit
+  libs=$(cached flink "$version-$(hash <"$here/pom.xml")" fetch_jars -Dflink.version="$version")
   job=$(cached flink-job "$version-$({ cat "$here/pom.xml"; find "$here/job/src" -name '*.java' -print0 | LC_ALL=C sort -z | xargs -0 cat; } | hash)" compile_job "$libs")
   dir=$(mktemp -d "${TMPDIR:-/tmp}/recoverctl-flink.XXXXXX")
 

@@ -24,63 +24,12 @@
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-cache=${XDG_CACHE_HOME:-$HOME/.cache}/recoverctl
+server=kafka
+# shellcheck source=../common.sh
+. "$here/../common.sh"
 heap=256m
 admin_user=admin admin_password=admin-secret
 user=viewer password=viewer-secret
-parent=$PPID
-dir=
-pids=()
-
-say() { printf 'kafka: %s\n' "$*" >&2; }
-die() { say "$*"; exit 1; }
-
-# need PROGRAM PACKAGE: installs the package where the program is missing and this user may do that without being asked.
-need() {
-  command -v "$1" >/dev/null && return
-  local root=()
-  if [ "$(id -u)" != 0 ]; then
-    root=(sudo -n)
-    sudo -n true 2>/dev/null || die "$1 is missing: install $2"
-  fi
-  command -v apt-get >/dev/null || die "$1 is missing: install $2"
-  say "$1 is missing: installing $2 with apt-get"
-  "${root[@]}" apt-get install -y -qq "$2" >&2 || { "${root[@]}" apt-get update -qq >&2 && "${root[@]}" apt-get install -y -qq "$2" >&2; } ||
-    die "apt-get could not install $2: install it by hand"
-}
-
-java_is_new_enough() {
-  local version
-  version=$(java -version 2>&1 | sed -n 's/.*version "\([0-9]*\).*/\1/p' | head -n 1)
-  [ "${version:-0}" -ge 17 ]
-}
-
-# libs prints the folder that holds the broker's jars, fetched on first use. Two starts at once may both fetch; the first one in wins.
-libs() {
-  local key want part
-  key=$(sha256sum "$here/pom.xml" | cut -c 1-16)
-  want=$cache/kafka-$key
-  if [ ! -d "$want" ]; then
-    say "fetching the broker's jars into $want"
-    mkdir -p "$cache"
-    part=$(mktemp -d "$cache/.kafka-$key.XXXXXX")
-    mvn -q -B -f "$here/pom.xml" dependency:copy-dependencies -DoutputDirectory="$part" >&2 ||
-      { rm -rf "$part"; die "Maven could not fetch the broker's jars: is a Maven repository reachable?"; }
-    mv -T "$part" "$want" 2>/dev/null || rm -rf "$part"
-  fi
-  printf '%s\n' "$want"
-}
-
-# free_ports COUNT prints so many ports that nothing listens on. They lie below the range that the kernel hands out by itself.
-free_ports() {
-  local found=() port
-  while [ "${#found[@]}" -lt "$1" ]; do
-    port=$((20000 + (RANDOM * 32768 + RANDOM) % 12000))
-    case " ${found[*]-} " in *" $port "*) continue ;; esac
-    (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null || found+=("$port")
-  done
-  printf '%s\n' "${found[*]}"
-}
 
 # cluster_id prints a random id in Kafka's form: 16 bytes, base64 for URLs. One that starts with a dash reads as an option.
 cluster_id() {
@@ -129,7 +78,7 @@ launch() {
 ready() {
   local log=$dir/$1/broker.log pid i
   pid=$(cat "$dir/$1/pid")
-  for ((i = 0; i < 600; i++)); do
+  for ((i = 0; i < 1800; i++)); do
     grep -q 'Kafka Server started' "$log" && return 0
     if ! kill -0 "$pid" 2>/dev/null; then
       grep -qi 'address already in use' "$log" && return 1
@@ -139,7 +88,7 @@ ready() {
     sleep 0.1
   done
   tail -n 20 "$log" >&2
-  die "the $1 broker did not serve within a minute"
+  die "the $1 broker did not serve within three minutes"
 }
 
 start_plain() {
@@ -232,28 +181,7 @@ tend_trio() {
   done
 }
 
-# stop ends the brokers: politely first, by force after 15 s.
-stop() {
-  local pid i
-  stop_trio
-  for pid in "${pids[@]}"; do kill -TERM "$pid" 2>/dev/null || true; done
-  for pid in "${pids[@]}"; do
-    for ((i = 0; i < 150; i++)); do kill -0 "$pid" 2>/dev/null || break; sleep 0.1; done
-    kill -KILL "$pid" 2>/dev/null || true
-    wait "$pid" 2>/dev/null || true
-  done
-  pids=()
-}
-
-finish() {
-  local code=$?
-  trap - EXIT
-  stop
-  if [ -n "$dir" ]; then
-    if [ "${RECOVERCTL_TEST_KEEP:-}" = 1 ]; then say "logs and data are in $dir"; else rm -rf "$dir"; fi
-  fi
-  exit "$code"
-}
+stop() { stop_trio; end_all; }
 
 main() {
   local which=("$@") jars name attempt
@@ -261,14 +189,11 @@ main() {
   for name in "${which[@]}"; do
     case $name in plain | secure | trio) ;; *) die "there is no broker $name: say plain, secure or trio" ;; esac
   done
-  need java openjdk-17-jre-headless
-  java_is_new_enough || die "Java 17 or newer is needed: install openjdk-17-jre-headless"
+  need_java openjdk-17-jre-headless
   need mvn maven
   need go golang
-  trap finish EXIT
-  trap 'exit 143' TERM HUP
-  trap 'exit 130' INT
-  jars=$(libs)
+  on_exit
+  jars=$(cached kafka "$(hash <"$here/pom.xml")" fetch_jars)
   dir=$(mktemp -d "${TMPDIR:-/tmp}/recoverctl-kafka.XXXXXX")
   case " ${which[*]} " in *" secure "*) (cd "$here" && go build -o "$dir/certs" ./certs) ;; esac
 
