@@ -113,7 +113,7 @@ func settingFindings(ref string, data DataTopic) []Finding {
 		out = append(out, Finding{
 			Severity: SeverityInfo, Rule: "policy-without-delete", Refs: []string{ref}, Numbers: Named{"cleanup.policy": policy},
 			Cause: fmt.Sprintf("cleanup.policy of %s is %s: the broker refuses to delete a prefix, so no cleanup can be applied", ref, quote(policy)),
-			Next:  "before a first cleanup set cleanup.policy=compact,delete with retention.ms=-1 and retention.bytes=-1",
+			Next:  "before a first cleanup make a plan for the settings that it needs, and apply it: recoverctl plan settings --out FILE",
 		})
 	}
 	for _, limit := range []string{"retention.ms", "retention.bytes"} {
@@ -122,7 +122,7 @@ func settingFindings(ref string, data DataTopic) []Finding {
 			out = append(out, Finding{
 				Severity: SeverityWarning, Rule: "retention-set", Refs: []string{ref}, Numbers: Named{limit: value},
 				Cause: fmt.Sprintf("%s of %s is %s with delete in its cleanup.policy: the broker moves the log start by itself, past markers that are still needed", limit, ref, quote(value)),
-				Next:  fmt.Sprintf("set %s=-1 so that only a reviewed plan moves the log start", limit),
+				Next:  fmt.Sprintf("set %s=-1, so that only a reviewed plan moves the log start: recoverctl plan settings --out FILE makes the plan for that", limit),
 			})
 		}
 	}
