@@ -6,7 +6,7 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"sync"
+	"time"
 
 	"github.com/recoverctl/recoverctl/internal/fault"
 )
@@ -15,22 +15,108 @@ import (
 // could not be read, beside what could: the overview is empty only when nothing
 // could be said.
 func (i *Inspector) Overview(ctx context.Context, job Job) (JobOverview, error) {
+	return i.OverviewSoon(ctx, job, 0, nil)
+}
+
+// Awaited are the systems that had not answered when an overview was made.
+type Awaited struct {
+	Log  bool // the brokers
+	Live bool // the running job's JobManager
+}
+
+// OverviewSoon is Overview for somebody who waits. Where the recovery points are
+// listed and another system has still not answered when patience is over, show
+// gets what there is by then, at most once, before the whole is returned. Facts of
+// a system that is awaited are unknown in it; the error is that of the others.
+func (i *Inspector) OverviewSoon(ctx context.Context, job Job, patience time.Duration, show func(JobOverview, Awaited, error)) (JobOverview, error) {
+	log, places, running := make(chan reading, 1), make(chan listing, 1), make(chan runningRead, 1)
+	go func() { log <- i.gather(ctx, job) }()
+	go func() {
+		points, err := i.list(ctx, job.RecoveryPoints)
+		places <- listing{points, err}
+	}()
+	go func() {
+		live, err := i.liveState(ctx, job)
+		running <- runningRead{live, err}
+	}()
+	var over <-chan time.Time
+	if show != nil {
+		timer := time.NewTimer(patience)
+		defer timer.Stop()
+		over = timer.C
+	}
 	var (
-		wg        sync.WaitGroup
-		ev        reading
-		points    []RecoveryPoint
-		placesErr error
-		live      LiveState
-		liveErr   error
+		ev       reading
+		listed   listing
+		live     runningRead
+		waited   bool
+		awaiting = Awaited{Log: true, Live: true}
 	)
-	wg.Go(func() { ev = i.gather(ctx, job) })
-	wg.Go(func() { points, placesErr = i.list(ctx, job.RecoveryPoints) })
-	wg.Go(func() { live, liveErr = i.liveState(ctx, job) })
-	wg.Wait()
+	for noPoints := true; noPoints || awaiting != (Awaited{}); {
+		select {
+		case ev = <-log:
+			awaiting.Log = false
+		case listed = <-places:
+			noPoints = false
+		case live = <-running:
+			awaiting.Live = false
+		case <-over:
+			waited = true
+		}
+		if waited && show != nil && !noPoints && awaiting != (Awaited{}) && ctx.Err() == nil {
+			show(i.partly(job, ev, listed, live, awaiting))
+			show = nil
+		}
+	}
+	o := i.compose(job, ev, listed, live)
+	scan := i.count(ctx, job, ev, CallPoints(o.Points))
+	if scan != nil {
+		o = o.WithCalls(*scan)
+	}
+	return o, errors.Join(ev.dataErr, ev.partial, ev.controlErr, listed.err, live.err, scan.fault())
+}
+
+// listing is what the places of recovery points answered.
+type listing struct {
+	points []RecoveryPoint
+	err    error
+}
+
+// runningRead is what the JobManager answered.
+type runningRead struct {
+	live LiveState
+	err  error
+}
+
+// partly is the overview without the systems that are awaited.
+func (i *Inspector) partly(job Job, ev reading, listed listing, live runningRead, awaiting Awaited) (JobOverview, Awaited, error) {
+	if awaiting.Log {
+		ev = reading{at: i.clock.Now(), dataErr: fault.New(fault.Unreachable, "connect", "the brokers have not answered yet")}
+		ev.controlErr = ev.dataErr
+	}
+	o := i.compose(job, ev, listed, live)
+	if awaiting.Live && i.asksFlink(job) {
+		o.LiveSource = Unread
+	}
+	if !awaiting.Log {
+		return o, awaiting, errors.Join(ev.dataErr, ev.partial, ev.controlErr, listed.err, live.err)
+	}
+	// That they are awaited is one thing to say, and no failure.
+	o.Findings = slices.DeleteFunc(o.Findings, func(f Finding) bool { return f.Rule == ruleTopicUnreadable })
+	o.Findings = inOrder(append([]Finding{{
+		Severity: SeverityWarning, Rule: "brokers-awaited", Refs: []string{}, Numbers: Named{},
+		Cause: "the brokers have not answered yet: whether a restore would be accepted is not known until they do",
+		Next:  "wait; if it lasts, look whether the brokers can be reached from here",
+	}}, o.Findings...))
+	return o, awaiting, errors.Join(listed.err, live.err)
+}
+
+// compose puts together what all systems answered.
+func (i *Inspector) compose(job Job, ev reading, listed listing, running runningRead) JobOverview {
+	points, placesErr, live, liveErr := listed.points, listed.err, running.live, running.err
 	if live.JobID != "" {
 		points = dated(points, live)
 	}
-
 	o := JobOverview{
 		Job: job.Name, Topic: job.Topic, TopicID: ev.data.TopicID, ClusterID: ev.data.ClusterID,
 		ControlTopic: job.ControlTopic, Settings: slices.Clone(ev.data.Settings),
@@ -70,11 +156,7 @@ func (i *Inspector) Overview(ctx context.Context, job Job) (JobOverview, error) 
 	}
 	// What the job does now comes first: it is what an operator asks first.
 	o.Findings = inOrder(append(liveFindings(job, o, liveErr), findings(job, ev, boundary, o.Points, placesErr)...))
-	scan := i.count(ctx, job, ev, CallPoints(o.Points))
-	if scan != nil {
-		o = o.WithCalls(*scan)
-	}
-	return o, errors.Join(ev.dataErr, ev.partial, ev.controlErr, placesErr, liveErr, scan.fault())
+	return o
 }
 
 // boundary judges the control history where the job has one that could be read;

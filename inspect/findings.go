@@ -57,12 +57,14 @@ func unreadable(rule, what string, err error) Finding {
 	}
 }
 
+const ruleTopicUnreadable = "topic-unreadable"
+
 func logFindings(job Job, ev reading) []Finding {
 	var out []Finding
 	ref := "topic " + quote(job.Topic)
 	switch {
 	case ev.dataErr != nil:
-		return []Finding{unreadable("topic-unreadable", "the action-state topic", ev.dataErr)}
+		return []Finding{unreadable(ruleTopicUnreadable, "the action-state topic", ev.dataErr)}
 	case !ev.data.Exists:
 		return []Finding{{
 			Severity: SeverityError, Rule: "topic-missing", Refs: []string{ref}, Numbers: Named{},

@@ -50,7 +50,7 @@ func New(o Options) *Screen {
 
 // Init reads only where the screen was opened without a whole overview.
 func (s *Screen) Init() tui.Cmd {
-	if s.reader.Reading.Known() && !s.reader.Reading.Awaited {
+	if s.reader.Reading.Known() && s.reader.Reading.Awaited == (inspect.Awaited{}) {
 		return nil
 	}
 	return s.reader.Read()

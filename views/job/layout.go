@@ -246,6 +246,9 @@ func (s *Screen) noPartitions() string {
 			return "No partition: the topic does not exist, or may not be seen."
 		}
 	}
+	if s.reader.Reading.Awaited.Log {
+		return "The partitions are not known: the brokers have not answered yet."
+	}
 	return "The partitions are not known: the topic could not be read."
 }
 

@@ -120,7 +120,7 @@ func (s *Screen) take() {
 func (s *Screen) follow() {
 	without := "no boundary"
 	switch word, _ := s.reader.Reading.Boundary(); word {
-	case "not read":
+	case "not read", phrase.NoAnswerYet:
 		without = "boundary not known"
 	case "REFUSED":
 		without = "boundary REFUSED"

@@ -118,12 +118,13 @@ func TestEachJobComesWhenItIsRead(t *testing.T) {
 	if got := strings.Count(d.Frame(), "reading…"); got != len(all) {
 		t.Fatalf("%d of %d rows are reading at first:\n%s", got, len(all), d.Frame())
 	}
-	d.Step() // the batch of reads
-	for left := len(all) - 1; left >= 0; left-- {
+	for left, steps := len(all), 0; left > 0; steps++ {
 		d.Step()
-		if got := strings.Count(d.Frame(), "reading…"); got != left {
-			t.Fatalf("%d rows are still reading, want %d:\n%s", got, left, d.Frame())
+		got := strings.Count(d.Frame(), "reading…")
+		if got < left-1 || got > left || steps > 4*len(all) {
+			t.Fatalf("after %d steps %d rows are still reading, after %d before:\n%s", steps, got, left, d.Frame())
 		}
+		left = got
 	}
 }
 
@@ -202,6 +203,59 @@ func TestAJobManagerThatHangsHidesNothingElse(t *testing.T) {
 			d.Settle()
 			if frame := d.Frame(); !strings.Contains(frame, "RESTARTING") || strings.Contains(frame, "no answer yet") {
 				t.Errorf("after Flink has answered:\n%s", frame)
+			}
+		})
+	}
+}
+
+// mute are brokers that answer when they are told to.
+type mute struct {
+	inspect.LogStore
+	answer <-chan struct{}
+}
+
+func (m mute) DataTopic(ctx context.Context, name string) (inspect.DataTopic, error) {
+	select {
+	case <-m.answer:
+		return m.LogStore.DataTopic(ctx, name)
+	case <-ctx.Done():
+		return inspect.DataTopic{}, ctx.Err()
+	}
+}
+
+// Brokers that are silent hide no recovery point, and until they answer nothing
+// is said that only they know.
+func TestBrokersThatAreSilentHideNoPoint(t *testing.T) {
+	for name, screen := range map[string]func(jobs.Source, inspect.Job) tui.Screen{
+		"the list": func(s jobs.Source, j inspect.Job) tui.Screen { return screen(viewtest.Plain(), s, j) },
+		"the job":  func(s jobs.Source, j inspect.Job) tui.Screen { return job.New(about(s, j)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			answer := make(chan struct{})
+			source, j := viewtest.Incident(), viewtest.Job()
+			source.Add(j.Name, viewtest.Store(), mute{viewtest.Log(), answer})
+			d := tuitest.NewBusy(t, viewtest.Options(viewtest.Plain()), screen(source, j), 120, 40)
+			d.Step() // the batch of reads
+			d.Step()
+			frame := d.Frame()
+			for _, want := range []string{"the brokers have not answered yet", "reading"} {
+				if !strings.Contains(frame, want) {
+					t.Errorf("while the brokers are silent there is no %q:\n%s", want, frame)
+				}
+			}
+			if name == "the job" && !strings.Contains(frame, "chk-44") {
+				t.Errorf("no recovery point:\n%s", frame)
+			}
+			for _, never := range []string{"ACCEPTED", "REJECTED", "REFUSED", "the boundary could not be read", "not read"} {
+				if strings.Contains(frame, never) {
+					t.Errorf("while the brokers are silent it says %q:\n%s", never, frame)
+				}
+			}
+			close(answer)
+			d.Settle()
+			if frame := d.Frame(); strings.Contains(frame, "not answered yet") || !strings.Contains(frame, "is in force, log not trimmed yet on 2 of 64 partitions") {
+				t.Errorf("after they answered:\n%s", frame)
 			}
 		})
 	}
@@ -311,14 +365,15 @@ type versions struct {
 
 func (v *versions) stamp(text *string) { *text = fmt.Sprintf("version %d; %s", v.given, *text) }
 
-func (v *versions) Overview(ctx context.Context, job inspect.Job) (inspect.JobOverview, error) {
+func (v *versions) OverviewSoon(ctx context.Context, job inspect.Job, patience time.Duration,
+	show func(inspect.JobOverview, inspect.Awaited, error)) (inspect.JobOverview, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.given++
 	if v.fail[v.given%7] {
 		return inspect.JobOverview{}, errors.Join(fmt.Errorf("version %d; nothing could be read", v.given), viewtest.Gone())
 	}
-	o, err := v.source.Overview(ctx, job)
+	o, err := v.source.OverviewSoon(ctx, job, patience, show)
 	for i := range o.Findings {
 		v.stamp(&o.Findings[i].Cause)
 	}

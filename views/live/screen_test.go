@@ -26,7 +26,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // opened is the screen as it is opened from a job that was read.
 func opened(t *testing.T, th theme.Theme, source live.Source, job inspect.Job) *live.Screen {
 	t.Helper()
-	o, err := source.Overview(context.Background(), job)
+	o, err := source.OverviewSoon(context.Background(), job, 0, nil)
 	o.Live = nil // the screen's own read is what is looked at
 	return live.New(live.Options{Theme: th, Now: viewtest.Clock, Job: job, Source: source, Reading: overview.Reading{Overview: o, Err: err, At: viewtest.Now}})
 }

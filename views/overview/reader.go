@@ -2,7 +2,6 @@ package overview
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"github.com/recoverctl/recoverctl/inspect"
@@ -11,19 +10,25 @@ import (
 
 // Source reads overviews. *inspect.Inspector is one.
 type Source interface {
-	// Overview is the state of a job's recovery as of now. The error says what
-	// could not be read, beside what could.
-	Overview(ctx context.Context, job inspect.Job) (inspect.JobOverview, error)
+	// OverviewSoon is the state of a job's recovery as of now. The error says what
+	// could not be read, beside what could. show gets what there is when patience
+	// is over and something is still awaited, at most once.
+	OverviewSoon(ctx context.Context, job inspect.Job, patience time.Duration,
+		show func(inspect.JobOverview, inspect.Awaited, error)) (inspect.JobOverview, error)
 }
 
-// patience is how long a job's log and recovery points wait for its JobManager,
-// to be shown together with what it says. One that hangs does so for the whole
-// of a network step.
+// patience is how long the recovery points wait for the brokers and the
+// JobManager, to be shown together with what those say. One that hangs does so for
+// the whole of a network step.
 const patience = time.Second
 
-// early is an overview without the running job: what there is to show while its
-// JobManager does not answer. It is nil where that answered in time.
-type early struct{ overview *inspect.JobOverview }
+// early is an overview without what is awaited. It is nil where all answered in
+// time.
+type early struct {
+	overview *inspect.JobOverview
+	awaited  inspect.Awaited
+	err      error
+}
 
 // Reader reads one job's overview for a screen, as often as asked, and keeps the
 // newest that brought something.
@@ -48,34 +53,25 @@ func NewReader(slot string, job inspect.Job, source Source, now func() time.Time
 func (r *Reader) Read() tui.Cmd {
 	r.started, r.reading = r.now(), true
 	job, source := r.job, r.source
-	whole := make(chan struct{})
-	ended := sync.OnceFunc(func() { close(whole) })
-	cmd := tui.Load(r.slot, func(ctx context.Context) (inspect.JobOverview, error) {
-		defer ended()
-		return source.Overview(ctx, job)
-	})
-	if job.Flink.REST == "" {
-		return cmd
-	}
-	without := job
-	without.Flink = inspect.JobRef{}
-	return tui.Batch(tui.Load(r.earlySlot(), func(ctx context.Context) (early, error) {
-		timer := time.NewTimer(patience)
-		defer timer.Stop()
-		select {
-		case <-whole:
-			return early{}, nil
-		case <-ctx.Done():
-			return early{}, ctx.Err()
-		case <-timer.C:
-		}
-		o, err := source.Overview(ctx, without)
-		o.LiveSource = inspect.Unread
-		return early{&o}, err
-	}), cmd)
+	parts := make(chan early, 1)
+	return tui.Batch(
+		tui.Load(r.earlySlot(), func(ctx context.Context) (early, error) {
+			select {
+			case e := <-parts: // none once the whole is there
+				return e, nil
+			case <-ctx.Done():
+				return early{}, ctx.Err()
+			}
+		}),
+		tui.Load(r.slot, func(ctx context.Context) (inspect.JobOverview, error) {
+			defer close(parts)
+			return source.OverviewSoon(ctx, job, patience, func(o inspect.JobOverview, awaited inspect.Awaited, err error) {
+				parts <- early{&o, awaited, err}
+			})
+		}))
 }
 
-func (r *Reader) earlySlot() string { return r.slot + " without its JobManager" }
+func (r *Reader) earlySlot() string { return r.slot + " without what is awaited" }
 
 // Now is the reader's clock.
 func (r *Reader) Now() time.Time { return r.now() }
@@ -90,7 +86,7 @@ func (r *Reader) Answered() bool { return r.answers > 0 }
 // that brought nothing leaves what was known before, and says that it failed.
 func (r *Reader) Take(msg tui.Msg) bool {
 	if loaded, ok := msg.(tui.Loaded[early]); ok && loaded.Slot == r.earlySlot() {
-		return r.takeEarly(loaded.Value, loaded.Err)
+		return r.takeEarly(loaded.Value)
 	}
 	loaded, ok := msg.(tui.Loaded[inspect.JobOverview])
 	if !ok || loaded.Slot != r.slot {
@@ -101,7 +97,7 @@ func (r *Reader) Take(msg tui.Msg) bool {
 	nothing := loaded.Err != nil && loaded.Value.Empty()
 	switch {
 	case nothing && r.Reading.Known():
-		r.Reading.Err, r.Reading.Failed, r.Reading.Awaited = loaded.Err, true, false
+		r.Reading.Err, r.Reading.Failed, r.Reading.Awaited = loaded.Err, true, inspect.Awaited{}
 	case nothing:
 		r.Reading = Reading{Overview: loaded.Value, Err: loaded.Err, Failed: false, Scans: r.Reading.Scans}
 	default:
@@ -119,14 +115,15 @@ func (r *Reader) Renew() bool {
 	return ok
 }
 
-// takeEarly shows what there is while the JobManager is awaited. What is known of
-// the running job already is worth more than fresher facts without it.
-func (r *Reader) takeEarly(e early, err error) bool {
+// takeEarly shows what there is while a system is awaited. What is known already
+// of that system is worth more than fresher facts without it.
+func (r *Reader) takeEarly(e early) bool {
 	switch {
-	case e.overview == nil, !r.reading, r.Reading.Overview.Live != nil, err != nil && e.overview.Empty():
+	case e.overview == nil, !r.reading, e.err != nil && e.overview.Empty(),
+		e.awaited.Live && r.Reading.Overview.Live != nil, e.awaited.Log && r.Reading.Overview.TopicID != "":
 		return false
 	}
-	r.Reading = Reading{Overview: *e.overview, Err: err, At: r.started, Awaited: true, Scans: r.Reading.Scans}
+	r.Reading = Reading{Overview: *e.overview, Err: e.err, At: r.started, Awaited: e.awaited, Scans: r.Reading.Scans}
 	r.Renew()
 	return true
 }

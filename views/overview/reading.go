@@ -19,8 +19,9 @@ type Reading struct {
 	// than the overview, which brought nothing.
 	Err    error
 	Failed bool
-	// Awaited is set as long as only the running job's JobManager has not answered.
-	Awaited bool
+	// Awaited are the systems that have not answered yet, so that the overview knows
+	// nothing of them.
+	Awaited inspect.Awaited
 	At      time.Time // when the read of the overview began; zero: nothing is known
 
 	// Scans holds what scans for durable calls have found; nil: none are made. What
@@ -97,6 +98,11 @@ func (r Reading) Boundary() (string, theme.Tone) {
 	switch r.Overview.Boundary {
 	case inspect.BoundaryNotConfigured:
 		return "none", theme.Plain
+	case inspect.BoundaryUnread:
+		if r.Awaited.Log {
+			return phrase.NoAnswerYet, theme.Warning
+		}
+		return "not read", theme.Warning
 	case inspect.BoundaryInForce:
 		return "in force", theme.Plain
 	case inspect.BoundaryRefused:
@@ -127,6 +133,8 @@ func (r Reading) BoundarySentence() string {
 		return "boundary REFUSED: no restore is accepted"
 	case "not read":
 		return "the boundary could not be read"
+	case phrase.NoAnswerYet:
+		return "the boundary is not known: the brokers have not answered yet"
 	}
 	parts := r.Untrimmed()
 	if len(parts) == 0 {
@@ -139,7 +147,7 @@ func (r Reading) BoundarySentence() string {
 // Live is the running job's state with how long it has lasted, or why nothing is
 // known of it.
 func (r Reading) Live() (string, theme.Tone) {
-	if r.Awaited {
+	if r.Awaited.Live && r.Overview.LiveSource != inspect.NotConnected {
 		return phrase.NoAnswerYet, theme.Warning
 	}
 	word, tone := phrase.Live(r.Overview.LiveSource, r.Overview.Live)

@@ -26,7 +26,7 @@ const (
 
 func screen(t *testing.T, source point.Source, uri string) *point.Screen {
 	t.Helper()
-	o, err := source.Overview(context.Background(), viewtest.Job())
+	o, err := source.OverviewSoon(context.Background(), viewtest.Job(), 0, nil)
 	return point.New(point.Options{
 		Theme: viewtest.Plain(), Now: viewtest.Clock, Job: viewtest.Job(), Source: source, Point: uri,
 		Reading: overview.Reading{Overview: o, Err: err, At: viewtest.Now},

@@ -35,7 +35,7 @@ func unread(source restorecheck.Source, j inspect.Job, point string) *restoreche
 // opened is the screen as it is opened from a job that was read.
 func opened(t *testing.T, source restorecheck.Source, j inspect.Job, point string) *restorecheck.Screen {
 	t.Helper()
-	o, err := source.Overview(context.Background(), j)
+	o, err := source.OverviewSoon(context.Background(), j, 0, nil)
 	return restorecheck.New(restorecheck.Options{
 		Theme: viewtest.Plain(), Now: viewtest.Clock, Job: j, Source: source, Point: point,
 		Reading: overview.Reading{Overview: o, Err: err, At: viewtest.Now},
@@ -197,7 +197,7 @@ func TestNextPoint(t *testing.T) {
 // Every rule is on the screen when all are asked for, each with its evidence.
 func TestAllRulesAreShown(t *testing.T) {
 	source, job := viewtest.Incident(), viewtest.Job()
-	o, _ := source.Overview(context.Background(), job) // the place that can't be read is part of the situation
+	o, _ := source.OverviewSoon(context.Background(), job, 0, nil) // the place that can't be read is part of the situation
 	d := tuitest.New(t, viewtest.Options(viewtest.Plain()), opened(t, source, job, savepoint), 200, 60)
 	for _, p := range o.Points {
 		if p.URI != savepoint {
@@ -249,7 +249,7 @@ func TestCopy(t *testing.T) {
 func TestRefusingRulesAreSeenAtOnce(t *testing.T) {
 	for _, uri := range []string{savepoint, chk12} {
 		source, job := viewtest.Live(viewtest.Failing()), viewtest.LiveJob()
-		o, _ := source.Overview(context.Background(), job) // the place that can't be read is part of the situation
+		o, _ := source.OverviewSoon(context.Background(), job, 0, nil) // the place that can't be read is part of the situation
 		d := tuitest.New(t, viewtest.Options(viewtest.Plain()), opened(t, source, job, uri), 80, 24)
 		refusing := 0
 		for _, p := range o.Points {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/recoverctl/recoverctl/inspect"
 	"github.com/recoverctl/recoverctl/internal/clock"
@@ -89,6 +90,12 @@ func (s *Source) Overview(ctx context.Context, job inspect.Job) (inspect.JobOver
 	return s.jobs[job.Name].Overview(ctx, job)
 }
 
+// OverviewSoon is that of the job's inspector.
+func (s *Source) OverviewSoon(ctx context.Context, job inspect.Job, patience time.Duration,
+	show func(inspect.JobOverview, inspect.Awaited, error)) (inspect.JobOverview, error) {
+	return s.jobs[job.Name].OverviewSoon(ctx, job, patience, show)
+}
+
 // Point asks the jobs' inspectors in turn for one that knows the point.
 func (s *Source) Point(ctx context.Context, uri string) (p inspect.RecoveryPoint, err error) {
 	for _, job := range slices.Sorted(maps.Keys(s.jobs)) {
@@ -149,9 +156,10 @@ func (f Flink) Live(context.Context, inspect.JobRef) (inspect.LiveState, error) 
 // Seen is the situation after the topic was scanned: calls would run again.
 type Seen struct{ *Source }
 
-// Overview is the inspector's with what the scan found.
-func (s Seen) Overview(ctx context.Context, job inspect.Job) (inspect.JobOverview, error) {
-	o, err := s.Source.Overview(ctx, job)
+// OverviewSoon is the inspector's with what the scan found.
+func (s Seen) OverviewSoon(ctx context.Context, job inspect.Job, patience time.Duration,
+	show func(inspect.JobOverview, inspect.Awaited, error)) (inspect.JobOverview, error) {
+	o, err := s.Source.OverviewSoon(ctx, job, patience, show)
 	o.PendingCalls = &inspect.PendingCalls{Pending: 1, Overwritten: 1}
 	o.Scan = &inspect.Scan{Done: 1204118, Total: 1204118}
 	for i := range o.Points {
