@@ -49,14 +49,14 @@ func (s scanned) ReadCalls(_ context.Context, _ inspect.DataTopic, q inspect.Cal
 }
 
 func incidentWithCalls(err error) (shelf, scanned) {
-	store := shelf{places: map[string][]inspect.RecoveryPoint{"ckpt": {
+	store := shelf{Places: map[string][]inspect.RecoveryPoint{"ckpt": {
 		point(44, 2*time.Minute, inspect.Offsets{0: 180, 1: 260}),
 		point(42, 22*time.Minute, inspect.Offsets{0: 150, 1: 250}),
 		point(12, 24*time.Hour, inspect.Offsets{0: 100, 1: 200}),
 	}}}
 	return store, scanned{err: err, asked: &[]inspect.CallQuestion{}, broker: broker{
-		data:    data(inspect.LogRange{Start: 100, End: 200}, inspect.LogRange{Start: 250, End: 300}),
-		control: control(operation(0, "file:/ckpt/4f3c/chk-42", inspect.StatusCommitted, inspect.Offsets{0: 150, 1: 250})),
+		Data:    data(inspect.LogRange{Start: 100, End: 200}, inspect.LogRange{Start: 250, End: 300}),
+		Control: control(operation(0, "file:/ckpt/4f3c/chk-42", inspect.StatusCommitted, inspect.Offsets{0: 150, 1: 250})),
 	}}
 }
 
@@ -142,7 +142,7 @@ func TestValidationsCountCalls(t *testing.T) {
 		t.Errorf("%d scans", len(*log.asked))
 	}
 	// A point elsewhere is asked about beside the job's own.
-	store.places["elsewhere"] = []inspect.RecoveryPoint{point(50, 0, inspect.Offsets{0: 160, 1: 260})}
+	store.Places["elsewhere"] = []inspect.RecoveryPoint{point(50, 0, inspect.Offsets{0: 160, 1: 260})}
 	if v, _, err = in.Validate(t.Context(), agentJob(), "file:/ckpt/4f3c/chk-50"); err != nil || *v.Calls != (inspect.CallCounts{Reconciler: 1}) {
 		t.Errorf("%+v, %v", v.Calls, err)
 	}
@@ -172,8 +172,8 @@ func TestCallsAreAskedAboutPoints(t *testing.T) {
 	other.Merged = inspect.Merge(other.Markers)
 	fresh := point(71, 0, nil)
 	fresh.Markers, fresh.Merged = nil, inspect.Merge(nil)
-	store.places["elsewhere"] = []inspect.RecoveryPoint{other, fresh}
-	store.fails = map[string]error{"s3://closed/chk-9": denied}
+	store.Places["elsewhere"] = []inspect.RecoveryPoint{other, fresh}
+	store.Fails = map[string]error{"s3://closed/chk-9": denied}
 	in := inspect.New(store, log, clock.NewFake(now))
 	calls, faults, err := in.Calls(t.Context(), agentJob(), inspect.CallAsk{}, nil)
 	if err != nil || len(faults) > 0 || len(calls.Points) != 2 {
@@ -219,7 +219,7 @@ func TestCallsThatCannotBeScanned(t *testing.T) {
 	if _, _, err := inspect.New(store, log.broker, clock.NewFake(now)).Calls(t.Context(), agentJob(), inspect.CallAsk{}, nil); fault.KindOf(err) != fault.Unsupported {
 		t.Errorf("%v, want unsupported", err)
 	}
-	log.data.Exists = false
+	log.Data.Exists = false
 	if _, _, err := inspect.New(store, log, clock.NewFake(now)).Calls(t.Context(), agentJob(), inspect.CallAsk{}, nil); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("%v, want not found", err)
 	}

@@ -42,8 +42,8 @@ func TestTheRunningJobBesideItsPoints(t *testing.T) {
 	below := point(43, time.Minute, inspect.Offsets{0: 100, 1: 200})
 	below.URI = "/mnt/copy/4f3c92d07be1458a96c0d1e2f3a4b5c6/chk-43" // the same folder under another name
 	fine := broker{
-		data:    data(inspect.LogRange{Start: 150, End: 200}, inspect.LogRange{Start: 250, End: 300}),
-		control: controlTopicOf(inspect.Offsets{0: 150, 1: 250}),
+		Data:    data(inspect.LogRange{Start: 150, End: 200}, inspect.LogRange{Start: 250, End: 300}),
+		Control: controlTopicOf(inspect.Offsets{0: 150, 1: 250}),
 	}
 	cause := "java.lang.IllegalStateException: below the committed boundary"
 	restarts := int64(7)
@@ -54,7 +54,7 @@ func TestTheRunningJobBesideItsPoints(t *testing.T) {
 		NextRestore: inspect.NextRestore{Source: inspect.SourcePoint, Path: path("file:" + job + "/chk-43")},
 	}
 	var asked inspect.JobRef
-	store := shelf{places: map[string][]inspect.RecoveryPoint{"ckpt": {below}}}
+	store := shelf{Places: map[string][]inspect.RecoveryPoint{"ckpt": {below}}}
 	in := inspect.New(store, fine, clock.NewFake(now)).WithLive(flink{state: failing, asked: &asked})
 	o, err := in.Overview(context.Background(), inFlink(agentJob()))
 	if err != nil {
@@ -80,10 +80,10 @@ func TestTheRunningJobBesideItsPoints(t *testing.T) {
 
 func TestFlinkThatDoesNotAnswerHidesNothing(t *testing.T) {
 	fine := broker{
-		data:    data(inspect.LogRange{Start: 150, End: 200}, inspect.LogRange{Start: 250, End: 300}),
-		control: controlTopicOf(inspect.Offsets{0: 150, 1: 250}),
+		Data:    data(inspect.LogRange{Start: 150, End: 200}, inspect.LogRange{Start: 250, End: 300}),
+		Control: controlTopicOf(inspect.Offsets{0: 150, 1: 250}),
 	}
-	store := shelf{places: map[string][]inspect.RecoveryPoint{"ckpt": {point(44, time.Minute, inspect.Offsets{0: 180, 1: 260})}}}
+	store := shelf{Places: map[string][]inspect.RecoveryPoint{"ckpt": {point(44, time.Minute, inspect.Offsets{0: 180, 1: 260})}}}
 	in := inspect.New(store, fine, clock.NewFake(now)).WithLive(flink{err: fault.New(fault.Unreachable, "ask Flink", "no answer")})
 	o, err := in.Overview(context.Background(), inFlink(agentJob()))
 	if fault.KindOf(err) != fault.Unreachable || o.Live != nil || o.LiveSource != inspect.Unread {
@@ -97,10 +97,10 @@ func TestFlinkThatDoesNotAnswerHidesNothing(t *testing.T) {
 // Other jobs of the console may have a JobManager; this one has none.
 func TestAJobWithoutAJobManagerIsNotAskedFor(t *testing.T) {
 	fine := broker{
-		data:    data(inspect.LogRange{Start: 150, End: 200}, inspect.LogRange{Start: 250, End: 300}),
-		control: controlTopicOf(inspect.Offsets{0: 150, 1: 250}),
+		Data:    data(inspect.LogRange{Start: 150, End: 200}, inspect.LogRange{Start: 250, End: 300}),
+		Control: controlTopicOf(inspect.Offsets{0: 150, 1: 250}),
 	}
-	store := shelf{places: map[string][]inspect.RecoveryPoint{"ckpt": {point(44, time.Minute, inspect.Offsets{0: 180, 1: 260})}}}
+	store := shelf{Places: map[string][]inspect.RecoveryPoint{"ckpt": {point(44, time.Minute, inspect.Offsets{0: 180, 1: 260})}}}
 	in := inspect.New(store, fine, clock.NewFake(now)).WithLive(flink{err: fault.New(fault.Bug, "ask Flink", "asked")})
 	o, err := in.Overview(context.Background(), agentJob())
 	if err != nil || o.Live != nil || o.LiveSource != inspect.NotConnected || len(o.Findings) != 0 {

@@ -15,10 +15,10 @@ import (
 // overview judges it.
 func TestElsewhereIsJudgedAsInThePlaces(t *testing.T) {
 	log := broker{
-		data:    data(inspect.LogRange{Start: 150, End: 200}, inspect.LogRange{Start: 250, End: 300}),
-		control: controlTopicOf(inspect.Offsets{0: 150, 1: 250}),
+		Data:    data(inspect.LogRange{Start: 150, End: 200}, inspect.LogRange{Start: 250, End: 300}),
+		Control: controlTopicOf(inspect.Offsets{0: 150, 1: 250}),
 	}
-	store := shelf{places: map[string][]inspect.RecoveryPoint{"ckpt": {point(44, time.Minute, inspect.Offsets{0: 180, 1: 260}), point(12, time.Hour, inspect.Offsets{0: 100, 1: 260})}}}
+	store := shelf{Places: map[string][]inspect.RecoveryPoint{"ckpt": {point(44, time.Minute, inspect.Offsets{0: 180, 1: 260}), point(12, time.Hour, inspect.Offsets{0: 100, 1: 260})}}}
 	in := inspect.New(store, log, clock.NewFake(now))
 	o, err := in.Overview(context.Background(), agentJob())
 	if err != nil || len(o.Points) != 2 {
@@ -37,12 +37,12 @@ func TestElsewhere(t *testing.T) {
 	far.URI = "s3://far/chk-7"
 	denied := fault.New(fault.Denied, "read", "not for you")
 	log := broker{
-		data:    data(inspect.LogRange{Start: 150, End: 200}, inspect.LogRange{Start: 250, End: 300}),
-		control: controlTopicOf(inspect.Offsets{0: 150, 1: 250}),
+		Data:    data(inspect.LogRange{Start: 150, End: 200}, inspect.LogRange{Start: 250, End: 300}),
+		Control: controlTopicOf(inspect.Offsets{0: 150, 1: 250}),
 	}
 	store := shelf{
-		places: map[string][]inspect.RecoveryPoint{"ckpt": {point(44, time.Minute, inspect.Offsets{0: 180, 1: 260})}, "far": {far}},
-		fails:  map[string]error{"s3://far/closed": denied},
+		Places: map[string][]inspect.RecoveryPoint{"ckpt": {point(44, time.Minute, inspect.Offsets{0: 180, 1: 260})}, "far": {far}},
+		Fails:  map[string]error{"s3://far/closed": denied},
 	}
 	tests := map[string]struct {
 		uri     string

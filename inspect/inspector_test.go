@@ -11,51 +11,17 @@ import (
 	"github.com/recoverctl/recoverctl/inspect"
 	"github.com/recoverctl/recoverctl/internal/clock"
 	"github.com/recoverctl/recoverctl/internal/fault"
+	"github.com/recoverctl/recoverctl/internal/testkit/stores"
 )
 
 var now = time.Date(2026, 7, 1, 14, 3, 0, 0, time.UTC)
 
 const topicID = "6wBnCDrXRZCpbWKBbvCNbQ"
 
-// shelf is a PointStore that holds points by the place they lie in.
-type shelf struct {
-	places map[string][]inspect.RecoveryPoint
-	fails  map[string]error // by place or by the point's URI
-}
-
-func (s shelf) Points(_ context.Context, place string) ([]inspect.RecoveryPoint, error) {
-	return s.places[place], s.fails[place]
-}
-
-func (s shelf) Point(_ context.Context, uri string) (inspect.RecoveryPoint, error) {
-	for _, points := range s.places {
-		for _, p := range points {
-			if p.URI == uri {
-				return p, s.fails[uri]
-			}
-		}
-	}
-	if err := s.fails[uri]; err != nil {
-		return inspect.RecoveryPoint{}, err
-	}
-	return inspect.RecoveryPoint{}, fault.New(fault.NotFound, "read", "nothing at %s", uri)
-}
-
-// broker is a LogStore with one data topic and one control topic.
-type broker struct {
-	data       inspect.DataTopic
-	dataErr    error
-	control    inspect.ControlTopic
-	controlErr error
-}
-
-func (b broker) DataTopic(context.Context, string) (inspect.DataTopic, error) {
-	return b.data, b.dataErr
-}
-
-func (b broker) ControlTopic(context.Context, string) (inspect.ControlTopic, error) {
-	return b.control, b.controlErr
-}
+type (
+	shelf  = stores.Points
+	broker = stores.Log
+)
 
 func data(ranges ...inspect.LogRange) inspect.DataTopic {
 	t := inspect.DataTopic{
@@ -111,14 +77,14 @@ func rules(findings []inspect.Finding) string {
 // An incident as operators meet it: a cleanup was committed and stopped before
 // every partition was trimmed, and the checkpoint before it is now refused.
 func TestOverviewOfAnUnfinishedCleanup(t *testing.T) {
-	store := shelf{places: map[string][]inspect.RecoveryPoint{"ckpt": {
+	store := shelf{Places: map[string][]inspect.RecoveryPoint{"ckpt": {
 		point(44, 2*time.Minute, inspect.Offsets{0: 180, 1: 260}),
 		point(42, 22*time.Minute, inspect.Offsets{0: 150, 1: 250}),
 		point(12, 24*time.Hour, inspect.Offsets{0: 100, 1: 200}),
 	}}}
 	log := broker{
-		data:    data(inspect.LogRange{Start: 100, End: 200}, inspect.LogRange{Start: 250, End: 300}),
-		control: control(operation(0, "file:/ckpt/4f3c/chk-42", inspect.StatusCommitted, inspect.Offsets{0: 150, 1: 250})),
+		Data:    data(inspect.LogRange{Start: 100, End: 200}, inspect.LogRange{Start: 250, End: 300}),
+		Control: control(operation(0, "file:/ckpt/4f3c/chk-42", inspect.StatusCommitted, inspect.Offsets{0: 150, 1: 250})),
 	}
 	o, err := inspect.New(store, log, clock.NewFake(now)).Overview(context.Background(), agentJob())
 	if err != nil {
@@ -178,26 +144,26 @@ func TestFindings(t *testing.T) {
 		pinned string
 		want   string
 	}{
-		"nothing is wrong":                       {points: good, log: broker{data: fine, control: applied}, want: ""},
-		"the topic is gone":                      {points: good, log: broker{data: inspect.DataTopic{}, control: applied}, want: "error:topic-missing error:boundary-of-other-topic error:no-accepted-point"},
-		"no broker answers":                      {points: good, log: broker{dataErr: gone, controlErr: gone}, want: "error:topic-unreadable"},
-		"the broker's retention moves the start": {points: good, log: broker{data: retained, control: applied}, want: "warning:retention-set"},
-		"retention without delete moves nothing": {points: good, log: broker{data: compact, control: applied}, want: "info:policy-without-delete"},
-		"the control topic can't be read":        {points: good, log: broker{data: fine, controlErr: fault.New(fault.Denied, "read", "Read is missing")}, want: "error:control-topic-unreadable"},
-		"an open cleanup and no leader":          {points: good, log: broker{data: leaderless, control: control(operation(0, "a", inspect.StatusCommitted, inspect.Offsets{0: 150, 1: 250}))}, want: "error:partition-without-leader error:in-force-not-trimmed"},
-		"two places can't be listed":             {place: errors.Join(fault.New(fault.Denied, "list", "no permission"), fault.New(fault.Unreachable, "list", "no answer")), log: broker{data: fine, control: applied}, want: "error:place-unreadable error:place-unreadable"},
-		"a partition has no leader":              {points: good, log: broker{data: leaderless, control: applied}, want: "error:partition-without-leader"},
-		"the control topic is refused":           {points: good, log: broker{data: fine, control: control(inspect.ControlRecord{Key: []byte("x")})}, want: "error:control-tombstone error:no-accepted-point warning:control-note"},
-		"a cleanup was never ended":              {points: good, log: broker{data: fine, control: control(operation(0, "a", inspect.StatusCommitted, inspect.Offsets{0: 150, 1: 250}))}, want: "error:operation-not-ended"},
-		"no recovery point lies there":           {log: broker{data: fine, control: applied}, want: "warning:no-recovery-points"},
-		"a place can't be listed":                {place: fault.New(fault.Denied, "list", "no permission"), log: broker{data: fine, control: applied}, want: "error:place-unreadable"},
-		"the newest one is damaged":              {points: append([]inspect.RecoveryPoint{damaged}, good...), log: broker{data: fine, control: applied}, want: "warning:newest-point-not-accepted warning:points-damaged"},
-		"a pinned one is refused":                {points: append(good[:1:1], point(12, time.Hour, inspect.Offsets{0: 1, 1: 1})), pinned: "file:/ckpt/4f3c/chk-12", log: broker{data: fine, control: applied}, want: "error:pinned-point-rejected"},
-		"a pinned one is spelled another way":    {points: append(good[:1:1], point(12, time.Hour, inspect.Offsets{0: 1, 1: 1})), pinned: "file:///ckpt/./4f3c/chk-12/_metadata", log: broker{data: fine, control: applied}, want: "error:pinned-point-rejected"},
-		"a pinned one lies nowhere":              {points: good, pinned: "file:/elsewhere/savepoint-1", log: broker{data: fine, control: applied}, want: "warning:pinned-point-not-found"},
-		"one can't be read, and may be the last": {points: []inspect.RecoveryPoint{closed, point(12, time.Hour, inspect.Offsets{0: 1, 1: 1})}, log: broker{data: fine, control: applied}, want: "error:no-accepted-point"},
-		"none is accepted":                       {points: []inspect.RecoveryPoint{point(12, time.Hour, inspect.Offsets{0: 1, 1: 1})}, log: broker{data: fine, control: applied}, want: "error:no-accepted-point"},
-		"the boundary lies beyond the end":       {points: good, log: broker{data: data(inspect.LogRange{End: 100}, inspect.LogRange{Start: 250, End: 300}), control: applied}, want: "error:boundary-beyond-log-end error:no-accepted-point"},
+		"nothing is wrong":                       {points: good, log: broker{Data: fine, Control: applied}, want: ""},
+		"the topic is gone":                      {points: good, log: broker{Data: inspect.DataTopic{}, Control: applied}, want: "error:topic-missing error:boundary-of-other-topic error:no-accepted-point"},
+		"no broker answers":                      {points: good, log: broker{DataErr: gone, ControlErr: gone}, want: "error:topic-unreadable"},
+		"the broker's retention moves the start": {points: good, log: broker{Data: retained, Control: applied}, want: "warning:retention-set"},
+		"retention without delete moves nothing": {points: good, log: broker{Data: compact, Control: applied}, want: "info:policy-without-delete"},
+		"the control topic can't be read":        {points: good, log: broker{Data: fine, ControlErr: fault.New(fault.Denied, "read", "Read is missing")}, want: "error:control-topic-unreadable"},
+		"an open cleanup and no leader":          {points: good, log: broker{Data: leaderless, Control: control(operation(0, "a", inspect.StatusCommitted, inspect.Offsets{0: 150, 1: 250}))}, want: "error:partition-without-leader error:in-force-not-trimmed"},
+		"two places can't be listed":             {place: errors.Join(fault.New(fault.Denied, "list", "no permission"), fault.New(fault.Unreachable, "list", "no answer")), log: broker{Data: fine, Control: applied}, want: "error:place-unreadable error:place-unreadable"},
+		"a partition has no leader":              {points: good, log: broker{Data: leaderless, Control: applied}, want: "error:partition-without-leader"},
+		"the control topic is refused":           {points: good, log: broker{Data: fine, Control: control(inspect.ControlRecord{Key: []byte("x")})}, want: "error:control-tombstone error:no-accepted-point warning:control-note"},
+		"a cleanup was never ended":              {points: good, log: broker{Data: fine, Control: control(operation(0, "a", inspect.StatusCommitted, inspect.Offsets{0: 150, 1: 250}))}, want: "error:operation-not-ended"},
+		"no recovery point lies there":           {log: broker{Data: fine, Control: applied}, want: "warning:no-recovery-points"},
+		"a place can't be listed":                {place: fault.New(fault.Denied, "list", "no permission"), log: broker{Data: fine, Control: applied}, want: "error:place-unreadable"},
+		"the newest one is damaged":              {points: append([]inspect.RecoveryPoint{damaged}, good...), log: broker{Data: fine, Control: applied}, want: "warning:newest-point-not-accepted warning:points-damaged"},
+		"a pinned one is refused":                {points: append(good[:1:1], point(12, time.Hour, inspect.Offsets{0: 1, 1: 1})), pinned: "file:/ckpt/4f3c/chk-12", log: broker{Data: fine, Control: applied}, want: "error:pinned-point-rejected"},
+		"a pinned one is spelled another way":    {points: append(good[:1:1], point(12, time.Hour, inspect.Offsets{0: 1, 1: 1})), pinned: "file:///ckpt/./4f3c/chk-12/_metadata", log: broker{Data: fine, Control: applied}, want: "error:pinned-point-rejected"},
+		"a pinned one lies nowhere":              {points: good, pinned: "file:/elsewhere/savepoint-1", log: broker{Data: fine, Control: applied}, want: "warning:pinned-point-not-found"},
+		"one can't be read, and may be the last": {points: []inspect.RecoveryPoint{closed, point(12, time.Hour, inspect.Offsets{0: 1, 1: 1})}, log: broker{Data: fine, Control: applied}, want: "error:no-accepted-point"},
+		"none is accepted":                       {points: []inspect.RecoveryPoint{point(12, time.Hour, inspect.Offsets{0: 1, 1: 1})}, log: broker{Data: fine, Control: applied}, want: "error:no-accepted-point"},
+		"the boundary lies beyond the end":       {points: good, log: broker{Data: data(inspect.LogRange{End: 100}, inspect.LogRange{Start: 250, End: 300}), Control: applied}, want: "error:boundary-beyond-log-end error:no-accepted-point"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -205,9 +171,9 @@ func TestFindings(t *testing.T) {
 			if tt.pinned != "" {
 				job.Pinned = []string{tt.pinned}
 			}
-			store := shelf{places: map[string][]inspect.RecoveryPoint{"ckpt": tt.points}, fails: map[string]error{"ckpt": tt.place}}
+			store := shelf{Places: map[string][]inspect.RecoveryPoint{"ckpt": tt.points}, Fails: map[string]error{"ckpt": tt.place}}
 			o, err := inspect.New(store, tt.log, clock.NewFake(now)).Overview(context.Background(), job)
-			if wantErr := errors.Join(tt.log.dataErr, tt.log.controlErr, tt.place); (err != nil) != (wantErr != nil) {
+			if wantErr := errors.Join(tt.log.DataErr, tt.log.ControlErr, tt.place); (err != nil) != (wantErr != nil) {
 				t.Fatalf("error %v, want %v", err, wantErr)
 			}
 			if got := rules(o.Findings); got != tt.want {
@@ -226,12 +192,12 @@ func TestFindings(t *testing.T) {
 // start.
 func TestUnreadablePointIsUnknown(t *testing.T) {
 	closed := inspect.RecoveryPoint{URI: "file:/ckpt/4f3c/chk-46", CheckpointID: -1, Merged: inspect.Merged{Kind: inspect.MergedInvalid}, Err: fault.New(fault.Denied, "read", "no permission to read it")}
-	store := shelf{places: map[string][]inspect.RecoveryPoint{"ckpt": {closed}}}
+	store := shelf{Places: map[string][]inspect.RecoveryPoint{"ckpt": {closed}}}
 	for name, control := range map[string]*string{"with a control topic": agentJob().ControlTopic, "without": nil} {
 		t.Run(name, func(t *testing.T) {
 			job := agentJob()
 			job.ControlTopic = control
-			log := broker{data: data(inspect.LogRange{Start: 150, End: 200}), control: controlTopicOf(inspect.Offsets{0: 150})}
+			log := broker{Data: data(inspect.LogRange{Start: 150, End: 200}), Control: controlTopicOf(inspect.Offsets{0: 150})}
 			list, err := inspect.New(store, log, clock.NewFake(now)).Points(context.Background(), job, "")
 			if err != nil || len(list.Points) != 1 || list.Points[0].Verdict != inspect.Unknown {
 				t.Fatalf("%+v, %v; want one unknown point", list.Points, err)
@@ -256,8 +222,8 @@ func TestValidateSaysWhatItCould(t *testing.T) {
 	future := point(46, 0, nil)
 	future.Markers, future.Checks = nil, []inspect.Check{{ID: "M2", Severity: inspect.SeverityError, Message: "version 7 is not supported"}}
 	fine := broker{
-		data:    data(inspect.LogRange{Start: 150, End: 200}, inspect.LogRange{Start: 250, End: 300}),
-		control: control(operation(0, "a", inspect.StatusCommitted, inspect.Offsets{0: 150, 1: 250})),
+		Data:    data(inspect.LogRange{Start: 150, End: 200}, inspect.LogRange{Start: 250, End: 300}),
+		Control: control(operation(0, "a", inspect.StatusCommitted, inspect.Offsets{0: 150, 1: 250})),
 	}
 	gone := fault.New(fault.Unreachable, "connect", "no broker answers")
 	denied := fault.New(fault.Denied, "read", "access denied to the bucket")
@@ -269,18 +235,18 @@ func TestValidateSaysWhatItCould(t *testing.T) {
 		kind    fault.Kind // of the error, where there is no verdict
 	}{
 		"all is readable":                {uri: sound.URI, log: fine, verdict: inspect.Accepted},
-		"no broker answers":              {uri: sound.URI, log: broker{dataErr: gone, controlErr: gone}, verdict: inspect.Unknown},
+		"no broker answers":              {uri: sound.URI, log: broker{DataErr: gone, ControlErr: gone}, verdict: inspect.Unknown},
 		"the point is damaged":           {uri: damaged.URI, fails: map[string]error{damaged.URI: fault.New(fault.Corrupt, "read", "truncated")}, log: fine, verdict: inspect.Rejected},
-		"damaged, and no broker answers": {uri: damaged.URI, fails: map[string]error{damaged.URI: fault.New(fault.Corrupt, "read", "truncated")}, log: broker{dataErr: gone, controlErr: gone}, verdict: inspect.Rejected},
+		"damaged, and no broker answers": {uri: damaged.URI, fails: map[string]error{damaged.URI: fault.New(fault.Corrupt, "read", "truncated")}, log: broker{DataErr: gone, ControlErr: gone}, verdict: inspect.Rejected},
 		"the point's store denies it":    {uri: "s3://b/chk-1", fails: map[string]error{"s3://b/chk-1": denied}, log: fine, verdict: inspect.Unknown},
 		"a version that we don't know":   {uri: future.URI, fails: map[string]error{future.URI: fault.New(fault.Unsupported, "read", "metadata version 7")}, log: fine, verdict: inspect.Unknown},
-		"neither can be read":            {uri: "s3://b/chk-1", fails: map[string]error{"s3://b/chk-1": denied}, log: broker{dataErr: gone, controlErr: gone}, kind: fault.Unreachable},
+		"neither can be read":            {uri: "s3://b/chk-1", fails: map[string]error{"s3://b/chk-1": denied}, log: broker{DataErr: gone, ControlErr: gone}, kind: fault.Unreachable},
 		"damage without a check":         {uri: sound.URI, fails: map[string]error{sound.URI: fault.New(fault.Corrupt, "read", "it shrank")}, log: fine, verdict: inspect.Rejected},
 		"there is nothing at the URI":    {uri: "file:/nowhere", log: fine, kind: fault.NotFound},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			store := shelf{places: map[string][]inspect.RecoveryPoint{"ckpt": {damaged, sound, future}}, fails: tt.fails}
+			store := shelf{Places: map[string][]inspect.RecoveryPoint{"ckpt": {damaged, sound, future}}, Fails: tt.fails}
 			v, _, err := inspect.New(store, tt.log, clock.NewFake(now)).Validate(context.Background(), agentJob(), tt.uri)
 			if tt.verdict == "" {
 				if err == nil || fault.KindOf(err) != tt.kind {
@@ -303,7 +269,7 @@ func TestNeighboursOfAPoint(t *testing.T) {
 	older := point(42, 2*time.Hour, inspect.Offsets{0: 160, 1: 250})
 	at := func(uri string) inspect.RecoveryPoint { p := sound; p.URI = uri; return p }
 	broken := map[string]error{damaged.URI: fault.New(fault.Corrupt, "read", "truncated")}
-	log := broker{data: data(inspect.LogRange{Start: 150, End: 200}, inspect.LogRange{Start: 250, End: 300}), control: controlTopicOf(inspect.Offsets{0: 150, 1: 250})}
+	log := broker{Data: data(inspect.LogRange{Start: 150, End: 200}, inspect.LogRange{Start: 250, End: 300}), Control: controlTopicOf(inspect.Offsets{0: 150, 1: 250})}
 	tests := map[string]struct {
 		uri          string
 		older, newer string
@@ -321,7 +287,7 @@ func TestNeighboursOfAPoint(t *testing.T) {
 	broken[damaged.URI+"/"], broken["s3://b/chk-1"] = broken[damaged.URI], fault.New(fault.Denied, "read", "not for you")
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			store := shelf{fails: broken, places: map[string][]inspect.RecoveryPoint{
+			store := shelf{Fails: broken, Places: map[string][]inspect.RecoveryPoint{
 				"ckpt": {sound, damaged, older}, "far": {at("/ckpt/4f3c/chk-44"), at("file:///ckpt/4f3c/chk-44/"), at("/ckpt/4f3c/chk-44/_metadata"), at("chk-44"), at("s3://backup/chk-44")},
 			}}
 			v, _, err := inspect.New(store, log, clock.NewFake(now)).Validate(context.Background(), agentJob(), tt.uri)
@@ -347,7 +313,7 @@ func TestAPlaceNamedTwiceIsListedOnce(t *testing.T) {
 	twin.URI = "/ckpt/4f3c/chk-44"
 	job := agentJob()
 	job.RecoveryPoints = []string{"ckpt", "again"}
-	store := shelf{places: map[string][]inspect.RecoveryPoint{"ckpt": {one}, "again": {twin}}}
+	store := shelf{Places: map[string][]inspect.RecoveryPoint{"ckpt": {one}, "again": {twin}}}
 	list, err := inspect.New(store, nil, clock.NewFake(now)).Points(context.Background(), job, "")
 	if err != nil || len(list.Points) != 1 || list.Points[0].URI != one.URI {
 		t.Errorf("%+v, %v", list.Points, err)
@@ -381,7 +347,7 @@ func TestControlWithoutAsking(t *testing.T) {
 
 // With --expect flags the data topic is not asked for.
 func TestControlByExpectation(t *testing.T) {
-	log := broker{dataErr: errors.New("must not be asked"), control: control(operation(0, "a", inspect.StatusCommitted, inspect.Offsets{0: 150, 1: 250}))}
+	log := broker{DataErr: errors.New("must not be asked"), Control: control(operation(0, "a", inspect.StatusCommitted, inspect.Offsets{0: 150, 1: 250}))}
 	in := inspect.New(shelf{}, log, clock.NewFake(now))
 	b, err := in.Control(context.Background(), agentJob(), &inspect.History{Topic: "action-state", TopicID: topicID, Partitions: []int32{0, 1}})
 	if err != nil || b.Problem != nil || b.Offsets[1] != 250 {
@@ -397,7 +363,7 @@ func TestControlByExpectation(t *testing.T) {
 // Without a cluster and without a topic the rules that need one are not checked:
 // a point is neither accepted nor rejected for what nobody configured.
 func TestPointsWithoutATopicAreUnknown(t *testing.T) {
-	store := shelf{places: map[string][]inspect.RecoveryPoint{"ckpt": {point(44, time.Minute, inspect.Offsets{0: 180})}}}
+	store := shelf{Places: map[string][]inspect.RecoveryPoint{"ckpt": {point(44, time.Minute, inspect.Offsets{0: 180})}}}
 	list, err := inspect.New(store, nil, clock.NewFake(now)).Points(context.Background(), inspect.Job{}, "ckpt")
 	if err != nil || len(list.Points) != 1 || list.Points[0].Verdict != inspect.Unknown || list.Points[0].Reason != nil {
 		t.Fatalf("%+v, %v; want one unknown point", list.Points, err)

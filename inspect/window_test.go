@@ -54,7 +54,7 @@ func TestRestoresWithTheirWindowsAreJudgedAsByJava(t *testing.T) {
 // records, which tells the window, and once with them.
 func withWindow(t *testing.T, q inspect.RestoreQuestion, records []cases.Placed) inspect.RestoreValidation {
 	t.Helper()
-	log := windowBroker{broker: broker{data: q.Data, control: q.Control}, records: records}
+	log := windowBroker{broker: broker{Data: q.Data, Control: q.Control}, records: records}
 	v, faults := inspect.New(shelf{}, &log, clock.NewFake(now)).ReadingWindow(nil).ValidateMarkers(context.Background(), q.Job, q.Point, q.Markers)
 	for _, err := range faults {
 		t.Errorf("fault %v", err)
@@ -124,13 +124,13 @@ func put(partition int32, offset int64, key, value string) cases.Placed {
 func askWindow(t *testing.T, change func(*inspect.Job, *windowBroker), records ...cases.Placed) (inspect.RestoreValidation, []error) {
 	t.Helper()
 	log := &windowBroker{records: records}
-	log.data = data(inspect.LogRange{End: 10}, inspect.LogRange{End: 10})
-	job := inspect.Job{Topic: log.data.Name, MaxParallelism: 128}
+	log.Data = data(inspect.LogRange{End: 10}, inspect.LogRange{End: 10})
+	job := inspect.Job{Topic: log.Data.Name, MaxParallelism: 128}
 	if change != nil {
 		change(&job, log)
 	}
-	schema, id := int32(1), log.data.TopicID
-	markers := []inspect.Marker{{Kind: inspect.MarkerVersioned, SchemaVersion: &schema, Topic: &log.data.Name, TopicID: &id, Offsets: inspect.Offsets{0: 0, 1: 0}}}
+	schema, id := int32(1), log.Data.TopicID
+	markers := []inspect.Marker{{Kind: inspect.MarkerVersioned, SchemaVersion: &schema, Topic: &log.Data.Name, TopicID: &id, Offsets: inspect.Offsets{0: 0, 1: 0}}}
 	v, faults := inspect.New(shelf{}, log, clock.NewFake(now)).ReadingWindow(nil).ValidateMarkers(context.Background(), job, "x", markers)
 	holds(t, v)
 	return v, faults
@@ -192,11 +192,11 @@ func TestWhatOfAWindowIsNotChecked(t *testing.T) {
 			[]cases.Placed{put(0, 1, "bad", "{}")},
 			inspect.Rejected, "window-records", inspect.Failed, []string{"1 of 1 record is refused"}},
 		{"the window of one partition is not known", func(_ *inspect.Job, b *windowBroker) {
-			b.data.Partitions[1].Err = unreachable
+			b.Data.Partitions[1].Err = unreachable
 		}, []cases.Placed{put(0, 1, keyOf(1, 1), "{}")},
 			inspect.Unknown, "window-records", inspect.NotChecked, []string{"1 of 2 partitions"}},
 		{"the window of one partition begins before its log, and another record is refused", func(_ *inspect.Job, b *windowBroker) {
-			b.data.Partitions[1].Log.Start = 3
+			b.Data.Partitions[1].Log.Start = 3
 		}, []cases.Placed{put(0, 1, "bad", "{}")},
 			inspect.Rejected, "window-records", inspect.WouldFail, []string{"1 of 1 record is refused"}},
 		{"the job runs a released version", func(j *inspect.Job, _ *windowBroker) { j.Runtime = inspect.Release03 },
@@ -231,10 +231,10 @@ func TestAFailureOfReadingIsAFault(t *testing.T) {
 }
 
 func TestABackendThatCantReadWindowsSaysSo(t *testing.T) {
-	log := broker{data: data(inspect.LogRange{End: 10})}
-	schema, id := int32(1), log.data.TopicID
-	markers := []inspect.Marker{{Kind: inspect.MarkerVersioned, SchemaVersion: &schema, Topic: &log.data.Name, TopicID: &id, Offsets: inspect.Offsets{0: 0}}}
-	v, faults := inspect.New(shelf{}, log, clock.NewFake(now)).ReadingWindow(nil).ValidateMarkers(context.Background(), inspect.Job{Topic: log.data.Name}, "x", markers)
+	log := broker{Data: data(inspect.LogRange{End: 10})}
+	schema, id := int32(1), log.Data.TopicID
+	markers := []inspect.Marker{{Kind: inspect.MarkerVersioned, SchemaVersion: &schema, Topic: &log.Data.Name, TopicID: &id, Offsets: inspect.Offsets{0: 0}}}
+	v, faults := inspect.New(shelf{}, log, clock.NewFake(now)).ReadingWindow(nil).ValidateMarkers(context.Background(), inspect.Job{Topic: log.Data.Name}, "x", markers)
 	if v.Verdict != inspect.Unknown || len(faults) != 1 || fault.KindOf(faults[0]) != fault.Unsupported {
 		t.Errorf("%s, faults %v", v.Verdict, faults)
 	}
@@ -243,12 +243,12 @@ func TestABackendThatCantReadWindowsSaysSo(t *testing.T) {
 // A window without an offset needs no reading, and neither does a fresh start.
 func TestEmptyWindowsAreNotAskedFor(t *testing.T) {
 	log := &windowBroker{}
-	log.data = data(inspect.LogRange{Start: 7, End: 7})
+	log.Data = data(inspect.LogRange{Start: 7, End: 7})
 	in := inspect.New(shelf{}, log, clock.NewFake(now)).ReadingWindow(nil)
-	schema, id := int32(1), log.data.TopicID
-	at := []inspect.Marker{{Kind: inspect.MarkerVersioned, SchemaVersion: &schema, Topic: &log.data.Name, TopicID: &id, Offsets: inspect.Offsets{0: 7}}}
+	schema, id := int32(1), log.Data.TopicID
+	at := []inspect.Marker{{Kind: inspect.MarkerVersioned, SchemaVersion: &schema, Topic: &log.Data.Name, TopicID: &id, Offsets: inspect.Offsets{0: 7}}}
 	for name, markers := range map[string][]inspect.Marker{"at the end": at, "none": nil} {
-		v, faults := in.ValidateMarkers(context.Background(), inspect.Job{Topic: log.data.Name}, "x", markers)
+		v, faults := in.ValidateMarkers(context.Background(), inspect.Job{Topic: log.Data.Name}, "x", markers)
 		if v.Verdict != inspect.Accepted || len(faults) > 0 || log.asked > 0 {
 			t.Errorf("%s: %s, faults %v, asked %d times", name, v.Verdict, faults, log.asked)
 		}
@@ -261,12 +261,12 @@ func TestThePointKnowsTheMaxParallelism(t *testing.T) {
 	p := point(7, time.Hour, inspect.Offsets{0: 0})
 	p.Operators = []inspect.Operator{{ID: "a", MaxParallelism: 4}, {ID: "b", MaxParallelism: 128}}
 	log := &windowBroker{records: []cases.Placed{put(0, 1, keyOf(7, 1), "{}")}}
-	log.data = data(inspect.LogRange{End: 10})
+	log.Data = data(inspect.LogRange{End: 10})
 	for operator, want := range map[string]inspect.Verdict{"a": inspect.Rejected, "b": inspect.Accepted} {
 		p.Markers[0].OperatorID = operator
 		var progress []inspect.WindowProgress
-		in := inspect.New(shelf{places: map[string][]inspect.RecoveryPoint{"ckpt": {p}}}, log, clock.NewFake(now)).ReadingWindow(func(w inspect.WindowProgress) { progress = append(progress, w) })
-		v, _, err := in.Validate(context.Background(), inspect.Job{Topic: log.data.Name}, p.URI)
+		in := inspect.New(shelf{Places: map[string][]inspect.RecoveryPoint{"ckpt": {p}}}, log, clock.NewFake(now)).ReadingWindow(func(w inspect.WindowProgress) { progress = append(progress, w) })
+		v, _, err := in.Validate(context.Background(), inspect.Job{Topic: log.Data.Name}, p.URI)
 		if err != nil {
 			t.Fatal(err)
 		}

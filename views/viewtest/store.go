@@ -9,54 +9,14 @@ import (
 	"github.com/recoverctl/recoverctl/inspect"
 	"github.com/recoverctl/recoverctl/internal/clock"
 	"github.com/recoverctl/recoverctl/internal/fault"
+	"github.com/recoverctl/recoverctl/internal/testkit/stores"
 )
 
-// Shelf is a PointStore of recovery points by the place that they lie in.
-type Shelf struct {
-	Places map[string][]inspect.RecoveryPoint
-	Fails  map[string]error // by place, or by a point's URI
-}
-
-// Points implements inspect.PointStore.
-func (s Shelf) Points(_ context.Context, place string) ([]inspect.RecoveryPoint, error) {
-	return s.Places[place], s.Fails[place]
-}
-
-// Point implements inspect.PointStore.
-func (s Shelf) Point(_ context.Context, uri string) (inspect.RecoveryPoint, error) {
-	for _, points := range s.Places {
-		for _, p := range points {
-			if p.URI == uri {
-				if p.Err != nil {
-					return p, p.Err
-				}
-				return p, s.Fails[uri]
-			}
-		}
-	}
-	if err := s.Fails[uri]; err != nil {
-		return inspect.RecoveryPoint{}, err
-	}
-	return inspect.RecoveryPoint{}, fault.New(fault.NotFound, "read recovery point", "no such file or directory: %s", uri)
-}
-
-// Broker is a LogStore with one data topic and one control topic.
-type Broker struct {
-	Data       inspect.DataTopic
-	DataErr    error
-	Control    inspect.ControlTopic
-	ControlErr error
-}
-
-// DataTopic implements inspect.LogStore.
-func (b Broker) DataTopic(context.Context, string) (inspect.DataTopic, error) {
-	return b.Data, b.DataErr
-}
-
-// ControlTopic implements inspect.LogStore.
-func (b Broker) ControlTopic(context.Context, string) (inspect.ControlTopic, error) {
-	return b.Control, b.ControlErr
-}
+// Shelf is a PointStore, and Broker a LogStore, in memory.
+type (
+	Shelf  = stores.Points
+	Broker = stores.Log
+)
 
 // Source answers for several jobs, each with stores of its own.
 type Source struct {
