@@ -134,7 +134,7 @@ func TestALiveFailureIsExplained(t *testing.T) {
 		Message: "Cannot restore Kafka action state for " + job.Topic + "-0 from offset 100 because the committed cleanup boundary is 150",
 	}}
 	overview := func() inspect.JobOverview {
-		in := inspect.New(shelf{}, broker{data: data(inspect.LogRange{End: 200})}, clock.NewFake(now)).WithLive(flink{state: failing})
+		in := inspect.New(shelf{}, broker{Data: data(inspect.LogRange{End: 200})}, clock.NewFake(now)).WithLive(flink{state: failing})
 		o, _ := in.Overview(context.Background(), inFlink(job)) // what else can't be read is not the matter here
 		return o
 	}

@@ -46,8 +46,8 @@ func soon(t *testing.T, in *inspect.Inspector, job inspect.Job, patience time.Du
 func TestPointsAreShownWhileTheBrokersAreSilent(t *testing.T) {
 	control := "control"
 	job := inspect.Job{Name: "a", Topic: "data", ControlTopic: &control, Partitions: 64, RecoveryPoints: []string{"ckpt"}}
-	points := shelf{places: map[string][]inspect.RecoveryPoint{"ckpt": {{URI: "file:/ckpt/chk-1", Kind: inspect.KindCheckpoint, CheckpointID: 1, Merged: inspect.Merged{Kind: inspect.MergedNone}}}}}
-	fine := broker{data: inspect.DataTopic{Name: "data", Exists: true, TopicID: "id", Partitions: []inspect.Partition{{ID: 0}}}}
+	points := shelf{Places: map[string][]inspect.RecoveryPoint{"ckpt": {{URI: "file:/ckpt/chk-1", Kind: inspect.KindCheckpoint, CheckpointID: 1, Merged: inspect.Merged{Kind: inspect.MergedNone}}}}}
+	fine := broker{Data: inspect.DataTopic{Name: "data", Exists: true, TopicID: "id", Partitions: []inspect.Partition{{ID: 0}}}}
 	answer := make(chan struct{})
 	in := inspect.New(points, silent{fine, answer}, clock.System{})
 	early, o, err := soon(t, in, job, 5*time.Millisecond, func() { close(answer) })
