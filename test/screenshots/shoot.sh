@@ -53,6 +53,14 @@ for size in 80x24 120x40 200x60; do
   picture recovery-point
   press Escape f; wait_for "SEVERITY"
   picture findings
+  press Escape g c; wait_for "all read"; wait_for "RUNS AGAIN"
+  picture calls
+  press j; wait_for "reconciler"; press Enter; wait_for "generation"
+  picture call
+  press b; wait_for "MARK"
+  picture records
+  press Enter; wait_for "VALUE"
+  picture record
   tmux -L "$socket" kill-server
   sleep 0.3
 done

@@ -27,7 +27,7 @@ func since(a *inspect.ActionCalls, at time.Time) string {
 func (s *Screen) pane(p *sheet.Page, row scan.Row) {
 	a, at := row.Action, s.shown.Started
 	if c := row.Call(); c != nil {
-		p.Hang(sheet.Indent, theme.Title, phrase.Safe(c.FunctionID)+" of "+s.about(a)+", arguments "+s.digest(c.ArgsDigest)+", "+since(a, at))
+		p.Hang(sheet.Indent, theme.Title, phrase.Safe(c.FunctionID)+" of "+s.about(a)+s.digest(c.ArgsDigest)+", "+since(a, at))
 		s.sentences(p, row)
 	} else {
 		p.Hang(sheet.Indent, theme.Title, s.about(a)+", "+since(a, at))
@@ -49,17 +49,18 @@ func shortUUID(id string) string {
 	return short
 }
 
-// digest is the beginning of a digest: enough to compare by eye.
+// digest is the beginning of the arguments' digest: enough to compare by eye. Of
+// Java calls it is empty.
 func (s *Screen) digest(d string) string {
 	const shown = 12
 	runes := []rune(phrase.Safe(d))
-	if len(runes) == 0 {
-		return "without a digest"
+	switch {
+	case len(runes) == 0:
+		return ""
+	case len(runes) > shown:
+		runes = append(runes[:shown:shown], []rune(s.options.Theme.Signs.More)...)
 	}
-	if len(runes) <= shown {
-		return string(runes)
-	}
-	return string(runes[:shown]) + s.options.Theme.Signs.More
+	return ", arguments " + string(runes)
 }
 
 // sentences say where the call was seen, what becomes of it, and what is not
@@ -216,7 +217,11 @@ func (s *Screen) call(p *sheet.Page, row scan.Row) {
 		if c.Status != nil {
 			status = phrase.Safe(*c.Status)
 		}
-		p.Say("arguments " + phrase.Safe(c.ArgsDigest) + ", status on record: " + status + ", last seen at " + place(c.Seen))
+		text := "status on record: " + status + ", last seen at " + place(c.Seen)
+		if c.ArgsDigest != "" {
+			text = "arguments " + phrase.Safe(c.ArgsDigest) + ", " + text
+		}
+		p.Say(text)
 	}
 	p.Say(whatIsKnown(row))
 	s.outcomes(p, row)

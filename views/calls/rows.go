@@ -130,7 +130,7 @@ func (s *Screen) fit(width int) {
 
 func (s *Screen) tableColumns() []vtable.Column {
 	columns := []vtable.Column{
-		{Title: "KEY", Min: keyWidth, Flex: 1},
+		{Title: "KEY", Min: keyWidth, Max: 60, Flex: 1},
 		{Title: "SEQ", Right: true},
 		{Title: "CALL", Min: callWidth, Max: 40},
 		{Title: "STATE", Min: stateWidth},

@@ -225,7 +225,8 @@ func (o Options) calls(points []string) tui.Screen {
 // records are those of a partition around an offset; -1 is the log end.
 func (o Options) records(partition int32, offset int64) tui.Screen {
 	return records.New(records.Options{
-		Theme: o.Theme, Now: o.Now, Job: o.Job, Open: o.Records, Reading: o.Reading, Partition: partition, Offset: offset, Commands: Commands(o),
+		Theme: o.Theme, Now: o.Now, Job: o.Job, Open: o.Records, Reading: o.Reading, Partition: partition, Offset: offset,
+		Dictionary: o.Reading.Scan.Keys(), Commands: Commands(o),
 	})
 }
 

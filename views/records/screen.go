@@ -42,7 +42,9 @@ type Options struct {
 	// Partition and Offset are where to begin; a negative offset is the log end.
 	Partition int32
 	Offset    int64
-	Commands  []tui.Command // of the job, for the palette
+	// Dictionary has the texts of keys that records name by a digest; nil: none.
+	Dictionary inspect.KeyDictionary
+	Commands   []tui.Command // of the job, for the palette
 }
 
 // Screen is one partition's records.
@@ -85,7 +87,7 @@ func New(o Options) *Screen {
 	}
 	s := &Screen{
 		options: o, names: phrase.Names(o.Reading.Overview.Points), partition: o.Partition, goal: -1,
-		context: inspect.RecordContext{MaxParallelism: o.Job.MaxParallelism},
+		context: inspect.RecordContext{MaxParallelism: o.Job.MaxParallelism, Dictionary: o.Dictionary},
 	}
 	s.table = vtable.New(o.Theme, columns, rows{s})
 	return s
@@ -232,6 +234,8 @@ func (s *Screen) selectOffset(offset int64) {
 		return 0
 	})
 	if i = min(i, len(s.lines)-1); i >= 0 {
+		below := min(i+max(s.size.Height/2, 0), len(s.lines)-1) // what follows is in sight too
+		s.table.Select(rows{s}.ID(below))
 		s.table.Select(rows{s}.ID(i))
 	}
 }

@@ -163,6 +163,22 @@ func TestWhatWasFoundIsKept(t *testing.T) {
 	}
 }
 
+// A record names a key by its digest: what a scan found out of it is told there.
+func TestKeysThatAScanFoundOut(t *testing.T) {
+	text := "alice"
+	found := &inspect.DurableCalls{Actions: []inspect.ActionCalls{{Key: inspect.CallKey{Digest: "x6Qq", Text: &text}}, {Key: inspect.CallKey{Digest: "gbY3"}}}}
+	keys := scan.State{Calls: found}.Keys()
+	if got, ok := keys.KeyText("x6Qq"); !ok || got != text {
+		t.Errorf("x6Qq is %q, %v", got, ok)
+	}
+	if _, ok := keys.KeyText("gbY3"); ok {
+		t.Error("a key that nobody knows has a text")
+	}
+	if (scan.State{}).Keys() != nil {
+		t.Error("a scan that found nothing knows keys")
+	}
+}
+
 // broken is a source with a defect.
 type broken struct{}
 
