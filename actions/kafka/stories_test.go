@@ -124,33 +124,6 @@ func TestAnAnswerToCommittedIsLost(t *testing.T) {
 	})
 }
 
-func TestAnOpenTransactionHidesTheRecordThatWasAcknowledged(t *testing.T) {
-	for name, tt := range map[string]struct {
-		status, step string
-		stage        actions.Stage
-		trims        int
-	}{
-		"COMMITTED": {"COMMITTED", actions.StepCommit, actions.StageOperationsAfterCommit, 0},
-		"APPLIED":   {"APPLIED", actions.StepApplied, actions.StageApplied, 1},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := newScene(t).withControl()
-			var end func()
-			s.proxy.Inject(t, kafkaproxy.Rule{Key: kmsg.Produce, Match: s.isRecord(tt.status), Do: during(func() {
-				txn := s.begin()
-				end = func() { s.abort(txn) }
-			})})
-			result, err := s.apply(nil).run(t)
-			s.wantEnd(result, err, actions.Undecided, fault.Unknown, tt.stage, "control-records-hidden")
-			if s.trims() != tt.trims {
-				t.Errorf("%d deletions, want %d", s.trims(), tt.trims)
-			}
-			end()
-			s.wantApplied()
-		})
-	}
-}
-
 func TestADeletionIsSentAgainOnlyWhenTheLogWasReadAgain(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -227,21 +200,6 @@ func TestOnePartitionIsDoneAndTheOtherNot(t *testing.T) {
 	s.wantControl("P COMMITTED")
 	denied.Remove()
 	s.wantApplied()
-}
-
-func TestWhatIsDeletedAlreadyIsNotAskedFor(t *testing.T) {
-	s := newScene(t)
-	stop := func() error {
-		return s.cluster.Trim(t.Context(), s.plan.Topic, map[int32]int64{0: 18, 1: 15})
-	}
-	result, err := s.apply(tap{"step/delete": stop}).run(t)
-	if err != nil || result.Verdict != actions.Applied {
-		t.Fatalf("%+v, error %v", result, err)
-	}
-	s.wantStarts(18, 15)
-	if s.trims() != 0 {
-		t.Errorf("%d deletions", s.trims())
-	}
 }
 
 // A crash, or a step that failed, at any point of an apply: the same plan
