@@ -33,6 +33,8 @@ type batchWalk struct {
 	scratch    *scratch // what the decompressor writes to; nil: to its own
 	visit      func(offset, timestamp int64, key, value []byte)
 
+	position, end int64 // offsets that are shown
+
 	records, control, aborted int64
 	open                      map[int64]int64 // records of transactions that have not ended, by producer
 }
@@ -79,9 +81,11 @@ func frameOf(raw []byte) (size int, last int64, ok bool) {
 	return int(length) + batchOverhead, first + int64(int32(binary.BigEndian.Uint32(raw[23:]))), true
 }
 
-// walk shows the records from position to end. A batch is shown whole or not at
-// all: one that can't be decoded is an error.
+// walk shows the records from position to end, in the order of their offsets: one
+// that lies behind a later one is a broker's mistake, and is not shown, as no
+// client shows it. A batch that can't be decoded is an error.
 func (w *batchWalk) walk(raw []byte, position, end int64) error {
+	w.position, w.end = position, end
 	for len(raw) >= batchOverhead+5 {
 		size, last, ok := frameOf(raw)
 		if !ok {
@@ -90,21 +94,22 @@ func (w *batchWalk) walk(raw []byte, position, end int64) error {
 		batch := raw[:size]
 		raw = raw[size:]
 		switch {
-		case last < position:
+		case last < w.position:
 		case batch[16] != 2:
-			if err := w.older(batch, position, end); err != nil {
+			if err := w.older(batch); err != nil {
 				return err
 			}
 		default:
-			if err := w.batch(batch, position, end); err != nil {
+			if err := w.batch(batch); err != nil {
 				return err
 			}
 		}
+		w.position = max(w.position, last+1)
 	}
 	return nil
 }
 
-func (w *batchWalk) batch(raw []byte, position, end int64) error {
+func (w *batchWalk) batch(raw []byte) error {
 	if got, want := crc32.Checksum(raw[batchCRCFrom:], castagnoli), binary.BigEndian.Uint32(raw[17:]); got != want {
 		return fmt.Errorf("its checksum is %08x and should be %08x", got, want)
 	}
@@ -130,7 +135,7 @@ func (w *batchWalk) batch(raw []byte, position, end int64) error {
 	if count < 0 || int(count) > len(records) {
 		return fmt.Errorf("it announces %d records in %d bytes", count, len(records))
 	}
-	return w.show(&b, int(count), position, end)
+	return w.show(&b, int(count))
 }
 
 // batchRecords are the records of one batch, while they are shown.
@@ -145,7 +150,7 @@ type batchRecords struct {
 var errRecord = errors.New("the batch does not hold the records that it announces")
 
 // show shows the records of a batch.
-func (w *batchWalk) show(b *batchRecords, count int, position, end int64) error {
+func (w *batchWalk) show(b *batchRecords, count int) error {
 	for range count {
 		length, ok := b.varint()
 		if !ok || length < 1 || length > int64(len(b.rest)) {
@@ -157,7 +162,8 @@ func (w *batchWalk) show(b *batchRecords, count int, position, end int64) error 
 		offsetDelta, ok2 := b.varint()
 		key, ok3 := b.bytes()
 		value, ok4 := b.bytes()
-		if !ok1 || !ok2 || !ok3 || !ok4 || offsetDelta < 0 || offsetDelta > math.MaxInt32 {
+		ok5 := b.headers()
+		if !ok1 || !ok2 || !ok3 || !ok4 || !ok5 || offsetDelta < 0 || offsetDelta > math.MaxInt32 {
 			return errRecord
 		}
 		b.rest = after
@@ -165,9 +171,10 @@ func (w *batchWalk) show(b *batchRecords, count int, position, end int64) error 
 		if b.appendTime {
 			timestamp = b.maxTime
 		}
-		if offset < position || offset >= end {
+		if offset < w.position || offset >= w.end {
 			continue
 		}
+		w.position = offset + 1
 		if b.control {
 			w.control++
 			w.ended(b.producer, key)
@@ -236,17 +243,30 @@ func (b *batchRecords) bytes() ([]byte, bool) {
 	return out, true
 }
 
+// headers steps over the headers of a record, which nobody asks for.
+func (b *batchRecords) headers() bool {
+	count, ok := b.varint()
+	for ; ok && count > 0; count-- {
+		var key []byte
+		key, ok = b.bytes()
+		if _, valued := b.bytes(); key == nil || !valued {
+			return false
+		}
+	}
+	return ok
+}
+
 // older shows messages of the formats before record batches, which the client
 // library decodes.
-func (w *batchWalk) older(raw []byte, position, end int64) error {
+func (w *batchWalk) older(raw []byte) error {
 	rp := kmsg.NewFetchResponseTopicPartition()
 	rp.RecordBatches = raw
-	got, _ := kgo.ProcessFetchPartition(kgo.ProcessFetchPartitionOpts{Offset: position, IsolationLevel: kgo.ReadUncommitted()}, &rp, w.decompress, nil)
+	got, _ := kgo.ProcessFetchPartition(kgo.ProcessFetchPartitionOpts{Offset: w.position, IsolationLevel: kgo.ReadUncommitted()}, &rp, w.decompress, nil)
 	if got.Err != nil {
 		return got.Err
 	}
 	for _, r := range got.Records {
-		if r.Offset < end {
+		if r.Offset < w.end {
 			w.records++
 			w.visit(r.Offset, r.Timestamp.UnixMilli(), r.Key, r.Value)
 		}

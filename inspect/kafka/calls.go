@@ -55,6 +55,7 @@ type callScan struct {
 	mu     sync.Mutex
 	extent inspect.ScanExtent
 	faults []error
+	over   bool // the scan has ended as a whole, and that was said
 	pass   int
 	span   int64
 	total  int64
@@ -91,7 +92,7 @@ func (c *callScan) read(ctx context.Context, data inspect.DataTopic, q inspect.C
 	}
 	if len(c.faults) == 0 {
 		if err := c.store.unchanged(ctx, c.topic); err != nil {
-			c.failed(c.stopped(err))
+			c.stop(err)
 		}
 	}
 }
@@ -157,12 +158,12 @@ func (c *callScan) partition(ctx context.Context, client *kgo.Client, walk *batc
 		}
 		start, cut := c.cut(ctx, r, at, err)
 		if ctx.Err() != nil {
-			c.failed(c.stopped(err))
+			c.stop(c.store.conn.Explain(ctx.Err(), kafkaconn.ReadRecords, kafkaconn.Topic(c.topic.name)))
 			return false
 		}
 		f := fault.Of(err)
 		if slices.Contains(f.Refs, string(kafkaconn.Topic(c.topic.name))) {
-			c.failed(c.stopped(err)) // the topic is another one
+			c.stop(err) // the topic is another one
 			return false
 		}
 		if !cut {
@@ -233,13 +234,17 @@ func (c *callScan) explain(walk *batchWalk, span int64) {
 	c.extent.Gaps += max(0, span-walk.records-walk.control)
 }
 
-// stopped is the fault for a scan that ended as a whole.
-func (c *callScan) stopped(err error) error {
+// stop says, once, why the scan ended as a whole.
+func (c *callScan) stop(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.over {
+		return
+	}
+	c.over = true
 	f := fault.Of(err)
-	return fault.Wrap(f.Kind, f.Op, err, "the scan of topic %s ended after %s of %s offsets", show(c.topic.name), figures.Group(c.span), figures.Group(c.total)).
-		WithHint("%s", f.Hint).WithRef(f.Refs...)
+	c.faults = append(c.faults, fault.Wrap(f.Kind, f.Op, err, "the scan of topic %s ended after %s of %s offsets", show(c.topic.name), figures.Group(c.span), figures.Group(c.total)).
+		WithHint("%s", f.Hint).WithRef(f.Refs...))
 }
 
 // watching tells the watcher what is new from time to time, and for the last time

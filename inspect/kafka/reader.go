@@ -79,10 +79,13 @@ func (r *reader) answer(ctx context.Context, position int64) (answer, error) {
 	ctx, cancel := r.store.step(ctx)
 	defer cancel()
 	empty := 0
+	var behind error // what kept the reader waiting last
 	for {
 		a, err := r.fetch(ctx, position)
 		switch {
-		case err != nil && !retriable(err):
+		case err != nil && behind != nil && errors.Is(ctx.Err(), context.DeadlineExceeded):
+			return answer{}, behind
+		case err != nil && !r.retriable(err):
 			return answer{}, r.refused(err, position)
 		case err != nil:
 			empty = 0
@@ -104,6 +107,7 @@ func (r *reader) answer(ctx context.Context, position int64) (answer, error) {
 			lost := fault.New(fault.Drift, kafkaconn.ReadRecords.String(), "the %s of %s went back from %d to %d while it was read", edge.name, r.what(), r.end, a.stable).
 				WithHint("a leader may have been elected without all records; compare its replicas before anything is cleaned up").
 				WithRef(r.ref())
+			behind = lost
 			if err := r.again(ctx, lost, position); err != nil {
 				return answer{}, err
 			}
@@ -208,8 +212,13 @@ func (r *reader) again(ctx context.Context, reason error, position int64) error 
 }
 
 // retriable reports whether a leader may answer when it is asked again. A
-// damaged batch stays damaged, whatever Kafka's own table says.
-func retriable(err error) bool {
+// damaged batch stays damaged, whatever Kafka's own table says. A scan, which asks
+// thousands of times, also asks again where a broker could not finish a request
+// and does not say why.
+func (r *reader) retriable(err error) bool {
+	if r.raw && errors.Is(err, kerr.UnknownServerError) {
+		return true
+	}
 	return errors.Is(err, errNoAnswer) || kerr.IsRetriable(err) && !errors.Is(err, kerr.CorruptMessage)
 }
 
