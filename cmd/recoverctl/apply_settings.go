@@ -4,12 +4,13 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"time"
 
 	"github.com/recoverctl/recoverctl/actions"
 	"github.com/recoverctl/recoverctl/actions/kafka"
+	"github.com/recoverctl/recoverctl/inspect"
 	"github.com/recoverctl/recoverctl/internal/fault"
 	"github.com/recoverctl/recoverctl/internal/journal"
+	"github.com/recoverctl/recoverctl/internal/secret"
 )
 
 // applySettings applies a plan of settings, by the same way as a cleanup: report,
@@ -45,50 +46,68 @@ func (a *app) applySettings(ctx context.Context, plan actions.Document, ask appl
 	case e.DataErr != nil && !e.Data.Exists:
 		return a.refuseSettings(plan, e, kafka.At(actions.StageIdentity, e.DataErr))
 	}
-	state, err := journal.StateDir(a.variable)
-	if err != nil {
-		return err
-	}
 	// The same lock as a cleanup's: the two must not change one topic at once.
-	lock, err := journal.Acquire(state, "kafka "+e.Data.ClusterID+" "+plan.Target.Name, journal.Owner{
-		User: who.User, Host: who.Host, Since: a.clock.Now(), Doing: "settings " + shortID(plan.PlanID)})
+	lock, err := a.lock(plan, e.Data.ClusterID, who)
 	if err != nil {
 		return err
 	}
-	err = a.runSettings(ctx, p, state, who, plan, report, kafka.SettingsConfig{
-		Connect: kafka.DialSettings(connConfig(a.selection.Profile.Kafka, prompt), a.clock), Job: e.Job, Plan: plan,
-	})
+	if note := abandoned(lock); note != "" {
+		fmt.Fprintf(p.talk, "note: %s\n", note)
+	}
+	err = a.runSettings(ctx, p, approvedSettings{plan: plan, report: report, who: who, job: e.Job, prompt: prompt, step: ask.step})
 	if released := lock.Release(); released != nil {
 		fmt.Fprintf(a.err, "warning: %s\n", safe(released.Error()))
 	}
 	return err
 }
 
-// runSettings asks for the approval, carries the plan out and prints what it came
-// to.
-func (a *app) runSettings(ctx context.Context, p approving, state string, who actions.Operator, plan actions.Document, report actions.DocumentReport, config kafka.SettingsConfig) error {
-	q := actions.Question{
-		Plan: plan, Report: report, Environment: a.selection.Profile.Environment,
-		Profile: a.selection.Profile.Name, Subject: plan.Target.Name,
-	}
-	approval, err := a.approved(ctx, p, q, func(t *table) { renderDocument(t, report) })
-	if err != nil {
-		return err
-	}
-	lines, err := journal.Open(state, a.clock)
-	if err != nil {
-		return err
-	}
-	change := kafka.NewSettings(config)
-	defer change.Close()
-	const networkSteps = 4 // of a verification, or of settling a write
-	run, err := actions.Start(ctx, actions.RunPlan{
-		Plan: plan, Report: report, Approval: approval, Who: who, Steps: change.Doers(), Verify: change.Verify,
-		Journal: lines, Clock: a.clock, Step: p.ask.step, Timeout: networkSteps * max(a.loaded.Timeout, time.Second),
+// questionOf is what is approved with a plan of recoverctl.plan/v1, and under
+// which rules.
+func (a *app) questionOf(plan actions.Document, report actions.DocumentReport) actions.Question {
+	p := a.selection.Profile
+	return actions.Question{Plan: plan, Report: report, Environment: p.Environment, Profile: p.Name, Subject: plan.Target.Name}
+}
+
+// approvedSettings is a plan of settings that somebody approved.
+type approvedSettings struct {
+	plan     actions.Document
+	report   actions.DocumentReport
+	approval actions.Approval
+	who      actions.Operator
+	job      inspect.Job
+	prompt   secret.Prompter
+	step     bool // pause before each step
+}
+
+// beginSettings starts an approved change of settings, for the command and for
+// the console. The caller holds the lock. End closes the run's connections when
+// it has ended.
+func (a *app) beginSettings(ctx context.Context, s approvedSettings) (run *actions.Run, end func(), err error) {
+	change := kafka.NewSettings(kafka.SettingsConfig{
+		Connect: kafka.DialSettings(connConfig(a.selection.Profile.Kafka, s.prompt), a.clock), Job: s.job, Plan: s.plan,
+	})
+	run, err = a.journalled(ctx, actions.RunPlan{
+		Plan: s.plan, Report: s.report, Approval: s.approval, Who: s.who, Steps: change.Doers(), Verify: change.Verify, Step: s.step,
 	})
 	if err != nil {
+		change.Close()
+		return nil, nil, err
+	}
+	return run, change.Close, nil
+}
+
+// runSettings asks for the approval, carries the plan out and prints what it came
+// to.
+func (a *app) runSettings(ctx context.Context, p approving, s approvedSettings) (err error) {
+	report := s.report
+	if s.approval, err = a.approved(ctx, p, a.questionOf(s.plan, report), func(t *table) { renderDocument(t, report) }); err != nil {
 		return err
 	}
+	run, end, err := a.beginSettings(ctx, s)
+	if err != nil {
+		return err
+	}
+	defer end()
 	result, runErr := a.follow(run, p)
 	done := applied{ApplyResult: result, Problem: refusalOf(runErr)}
 	if err := a.printer().result("ApplyResult", done, nil, func(t *table) {

@@ -13,15 +13,16 @@ import (
 	"github.com/recoverctl/recoverctl/internal/secret"
 )
 
-// lock keeps a second apply of the same topic away on this machine. The error is
-// a fault of kind Busy that says who holds it.
-func (a *app) lock(plan inspect.CleanupPlan, clusterID string, who actions.Operator) (*journal.Lock, error) {
+// lock keeps a second apply to the same topic away on this machine, of whatever
+// kind its plan is. The error is a fault of kind Busy that says who holds it.
+func (a *app) lock(plan actions.Plan, clusterID string, who actions.Operator) (*journal.Lock, error) {
+	about := plan.Subject()
 	state, err := journal.StateDir(a.variable)
 	if err != nil {
 		return nil, err
 	}
-	return journal.Acquire(state, "kafka "+clusterID+" "+plan.Topic, journal.Owner{
-		User: who.User, Host: who.Host, Since: a.clock.Now(), Doing: "cleanup " + shortID(plan.PlanID)})
+	return journal.Acquire(state, about.Target.Backend+" "+clusterID+" "+about.Target.Name, journal.Owner{
+		User: who.User, Host: who.Host, Since: a.clock.Now(), Doing: about.Kind + " " + shortID(about.PlanID)})
 }
 
 // abandoned says who held a lock before and never gave it back; "" for nobody.
@@ -48,14 +49,6 @@ type approvedCleanup struct {
 // begin starts an approved cleanup, for the command and for the console. The
 // caller holds the lock. End closes the run's connections when it has ended.
 func (a *app) begin(ctx context.Context, c approvedCleanup) (run *actions.Run, end func(), err error) {
-	state, err := journal.StateDir(a.variable)
-	if err != nil {
-		return nil, nil, err
-	}
-	lines, err := journal.Open(state, a.clock)
-	if err != nil {
-		return nil, nil, err
-	}
 	cleanup := kafka.New(kafka.Config{
 		Connect: kafka.Dial(connConfig(a.selection.Profile.Kafka, c.prompt), a.clock), Job: c.sources.Job, Plan: c.plan, Approved: c.report,
 		Replication: c.sources.Replication, Gather: func(ctx context.Context) (actions.Evidence, error) {
@@ -63,14 +56,27 @@ func (a *app) begin(ctx context.Context, c approvedCleanup) (run *actions.Run, e
 			return e, ctx.Err()
 		},
 	})
-	const networkSteps = 4 // of a verification, or of settling a write
-	run, err = actions.Start(ctx, actions.RunPlan{
-		Plan: c.plan, Report: c.report, Approval: c.approval, Who: c.who, Steps: cleanup.Doers(), Verify: cleanup.Verify,
-		Journal: lines, Clock: a.clock, Step: c.step, Timeout: networkSteps * max(a.loaded.Timeout, time.Second),
+	run, err = a.journalled(ctx, actions.RunPlan{
+		Plan: c.plan, Report: c.report, Approval: c.approval, Who: c.who, Steps: cleanup.Doers(), Verify: cleanup.Verify, Step: c.step,
 	})
 	if err != nil {
 		cleanup.Close()
 		return nil, nil, err
 	}
 	return run, cleanup.Close, nil
+}
+
+// journalled starts a run of a plan of any kind with this machine's journal.
+func (a *app) journalled(ctx context.Context, p actions.RunPlan) (*actions.Run, error) {
+	state, err := journal.StateDir(a.variable)
+	if err != nil {
+		return nil, err
+	}
+	lines, err := journal.Open(state, a.clock)
+	if err != nil {
+		return nil, err
+	}
+	const networkSteps = 4 // of a verification, or of settling a write
+	p.Journal, p.Clock, p.Timeout = lines, a.clock, networkSteps*max(a.loaded.Timeout, time.Second)
+	return actions.Start(ctx, p)
 }

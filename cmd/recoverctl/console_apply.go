@@ -27,20 +27,10 @@ func (c consolePlans) Prepare(ctx context.Context, job inspect.Job, of inspect.C
 	if made.Plan.PlanID == "" {
 		return made, err
 	}
-	// Whoever applies something now is told before anybody types a phrase. The lock
-	// is taken again when the plan is applied.
-	who, whoErr := c.app.operator(job)
-	if whoErr != nil {
-		made.Held = whoErr
-		return made, err
-	}
-	lock, held := c.app.lock(made.Plan, made.Cluster, who)
-	if held != nil {
-		made.Held = held
-		return made, err
-	}
-	made.CutOff = abandoned(lock)
-	return made, errors.Join(err, lock.Release())
+	// Whoever applies something now is told before anybody types a phrase.
+	var released error
+	made.Held, made.CutOff, released = c.app.heldBy(made.Plan, made.Cluster, job)
+	return made, errors.Join(err, released)
 }
 
 // Question implements plan.Source.
@@ -67,24 +57,6 @@ func (c consolePlans) Start(_ context.Context, job inspect.Job, made plan.Made, 
 }
 
 func (c consolePlans) start(job inspect.Job, made plan.Made, answer apply.Answer, name string) (*apply.Running, error) {
-	profile := c.app.selection.Profile
-	const armed = true // what --access operate is for a command; the dialog says no where it is not
-	if err := access.MayWrite(profile.Access, profile.Environment, armed); err != nil {
-		return nil, err
-	}
-	if !answer.Consent.Given() {
-		return nil, fault.New(fault.Denied, "approve", "nobody approved the plan")
-	}
-	who, err := c.app.operator(job)
-	if err != nil {
-		return nil, err
-	}
-	approval, _, err := actions.Ask(c.Question(made), actions.Answer{
-		Phrase: answer.Consent.Phrase(), Reason: answer.Consent.Reason(), Accept: answer.Accepted, At: c.app.clock.Now(),
-	})
-	if err != nil {
-		return nil, err
-	}
 	var replication *int
 	if text, given := answer.Extras[plan.CreateControl]; given {
 		n, err := strconv.Atoi(text)
@@ -93,27 +65,68 @@ func (c consolePlans) start(job inspect.Job, made plan.Made, answer apply.Answer
 		}
 		replication = &n
 	}
-	lock, err := c.app.lock(made.Plan, made.Cluster, who)
+	return c.app.startFromConsole(c.applies, job, c.Question(made), made.Cluster, name, answer, func(approval actions.Approval, who actions.Operator) (*actions.Run, func(), error) {
+		// The run outlives every screen, and ends by itself or by Stop alone.
+		return c.app.begin(context.Background(), approvedCleanup{
+			plan: made.Plan, report: made.Report, approval: approval, who: who, prompt: c.prompt,
+			sources: c.systems.evidence(job, c.app.clock, replication), step: answer.Step,
+		})
+	})
+}
+
+// startFromConsole starts a plan of any kind that was approved in the console, and
+// hands the run to it. Begin starts the run once everything else allows it.
+func (a *app) startFromConsole(applies *apply.Current, job inspect.Job, q actions.Question, cluster, name string, answer apply.Answer,
+	begin func(actions.Approval, actions.Operator) (*actions.Run, func(), error)) (*apply.Running, error) {
+	profile := a.selection.Profile
+	const armed = true // what --access operate is for a command; the dialog says no where it is not
+	if err := access.MayWrite(profile.Access, profile.Environment, armed); err != nil {
+		return nil, err
+	}
+	if !answer.Consent.Given() {
+		return nil, fault.New(fault.Denied, "approve", "nobody approved the plan")
+	}
+	who, err := a.operator(job)
 	if err != nil {
 		return nil, err
 	}
-	// The run outlives every screen, and ends by itself or by Stop alone.
-	run, end, err := c.app.begin(context.Background(), approvedCleanup{
-		plan: made.Plan, report: made.Report, approval: approval, who: who, prompt: c.prompt,
-		sources: c.systems.evidence(job, c.app.clock, replication), step: answer.Step,
+	approval, _, err := actions.Ask(q, actions.Answer{
+		Phrase: answer.Consent.Phrase(), Reason: answer.Consent.Reason(), Accept: answer.Accepted, At: a.clock.Now(),
 	})
+	if err != nil {
+		return nil, err
+	}
+	lock, err := a.lock(q.Plan, cluster, who)
+	if err != nil {
+		return nil, err
+	}
+	run, end, err := begin(approval, who)
 	if err != nil {
 		return nil, errors.Join(err, lock.Release())
 	}
 	var leave leaving
-	giveBack := c.app.signals.take(func(sig os.Signal) { leave.signal(run, sig) })
-	return c.applies.Follow(run, name, answer.Step, func() error {
+	giveBack := a.signals.take(func(sig os.Signal) { leave.signal(run, sig) })
+	return applies.Follow(run, name, answer.Step, func() error {
 		end()
 		giveBack()
 		err := lock.Release()
-		leave.ended(c.app.signals)
+		leave.ended(a.signals)
 		return err
 	}), nil
+}
+
+// heldBy says who applies something to the same topic now, and whose apply was cut
+// off before. The lock is taken again when a plan is applied.
+func (a *app) heldBy(plan actions.Plan, cluster string, job inspect.Job) (held error, cutOff string, err error) {
+	who, err := a.operator(job)
+	if err != nil {
+		return err, "", nil
+	}
+	lock, held := a.lock(plan, cluster, who)
+	if held != nil {
+		return held, "", nil
+	}
+	return nil, abandoned(lock), lock.Release()
 }
 
 // leaving is how the signals of the process end a console in which a plan is
