@@ -125,6 +125,9 @@ func (p problem) text(name string) string {
 	return fmt.Sprint(p[name])
 }
 
+// bastion is the machine from which the story's own commands are given.
+const bastion = "bastion"
+
 func (w *world) environ(machine string) []string {
 	home := filepath.Join(w.dir, machine)
 	return []string{"HOME=" + home, "XDG_STATE_HOME=" + home, "USER=ops", "PATH=" + os.Getenv("PATH")}
@@ -197,7 +200,7 @@ func (c *command) run(ctx context.Context) error {
 	if c.creating {
 		args = append(args, "--create-control-topic", "1")
 	}
-	environ := c.environ("bastion")
+	environ := c.environ(bastion)
 	c.before = len(c.proxy.Requests())
 	faults := make([]*kafkaproxy.Fault, len(c.whens))
 	for i, w := range c.whens {

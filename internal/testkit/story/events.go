@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -70,6 +71,7 @@ func events() []phrase[*world] {
 		on(`the profile is (read-only|operate)`, func(w *world, m []string) error { w.job.access = m[0]; return nil }),
 		on(`accepted by every apply: (.+)`, func(w *world, m []string) error { w.accepts = strings.Fields(m[0]); return nil }),
 
+		on(`the journal can't be written`, (*world).breakJournal),
 		on(`the process is killed`, (*world).killProgram),
 		on(`another operator applies (\w+), exit (\d+)`, (*world).otherApplies),
 	}
@@ -166,6 +168,15 @@ func (w *world) end(how func(*kafkatest.Transaction, context.Context) error) err
 	txn := w.open
 	w.open = nil
 	return how(txn, w.Context())
+}
+
+// breakJournal puts a file where the journal's folder is to be made.
+func (w *world) breakJournal([]string) error {
+	dir := filepath.Join(w.dir, bastion, "recoverctl")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, "journal"), nil, 0o600)
 }
 
 // killProgram ends the command that runs, and returns when it is gone.

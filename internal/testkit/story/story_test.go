@@ -37,7 +37,7 @@ func TestEachLineHasOneForm(t *testing.T) {
 		"control topic", "control topic with 2 partitions", "control topic and cleanup.policy=delete", "control record P COMMITTED",
 		"control record the tombstone of P", "open transaction with P COMMITTED", "aborted transaction with P APPLIED",
 		"the open transaction is committed", "point chk-42 at 10 15", "point chk-42 at 10 15, legacy", "point chk-42 is deleted",
-		"plan P at 10 15", "plan P at 10 15, of another topic", "the process is killed", "another operator applies P, exit 7",
+		"plan P at 10 15", "plan P at 10 15, of another topic", "Flink says that the job is running", "the journal can't be written", "the process is killed", "another operator applies P, exit 7",
 		"plan P from chk-42", "show P", "apply P", "verify P", "verify P by its id", "validate restore chk-42", "validate restore chk-42 after P",
 	} {
 		n := forms(g.events, text) + forms(g.commands, text)
