@@ -185,6 +185,16 @@ func Faults(err error) []*fault.Fault {
 	return all
 }
 
+// Told is an error in one line, with what to do about it. Of a joined one it is
+// the first.
+func Told(err error) string {
+	f := Faults(err)[0]
+	if f.Hint == "" {
+		return Safe(f.Error())
+	}
+	return Safe(f.Error() + " (" + f.Hint + ")")
+}
+
 // Agrees reports whether a release does with a restore what the rules say. One
 // that starts and replays from elsewhere does not, whatever the verdict.
 func Agrees(v inspect.Verdict, r inspect.Runtime) bool {

@@ -57,12 +57,12 @@ func (s *Screen) ask(fresh Made) tui.Cmd {
 	no := func(text string) tui.Cmd { return tui.Say(theme.Error, "not asked: "+phrase.Safe(text)) }
 	if fresh.Plan.PlanID == "" {
 		if s.err != nil {
-			return no(told(s.err))
+			return no(phrase.Told(s.err))
 		}
 		return nil
 	}
 	if fresh.Held != nil {
-		return no(told(fresh.Held))
+		return no(phrase.Told(fresh.Held))
 	}
 	if why := s.cannotApply(); why != "" {
 		return no(why)
@@ -73,20 +73,11 @@ func (s *Screen) ask(fresh Made) tui.Cmd {
 	}
 	p, err := s.proposal(fresh)
 	if err != nil {
-		return no(told(err))
+		return no(phrase.Told(err))
 	}
 	return apply.Ask(p, s.steps, func(answer apply.Answer) tui.Cmd {
 		return tui.Load(slotStart, func(ctx context.Context) (*apply.Running, error) { return p.Start(ctx, answer) })
 	})
-}
-
-// told is an error in one line, with what to do about it.
-func told(err error) string {
-	f := phrase.Faults(err)[0]
-	if f.Hint == "" {
-		return phrase.Safe(f.Error())
-	}
-	return phrase.Safe(f.Error() + " (" + f.Hint + ")")
 }
 
 // proposal is the plan in the words of the dialog.

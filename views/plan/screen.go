@@ -139,7 +139,7 @@ func (s *Screen) Update(msg tui.Msg) tui.Cmd {
 		}
 	case tui.Loaded[*apply.Running]:
 		if msg.Err != nil {
-			return tui.Say(theme.Error, told(msg.Err))
+			return tui.Say(theme.Error, phrase.Told(msg.Err))
 		}
 		return apply.Show(s.options.Theme, msg.Value)
 	case tui.Loaded[wrote]:
