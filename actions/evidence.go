@@ -39,8 +39,10 @@ type Evidence struct {
 	// Live is what the job does now; nil where no Flink was asked or none answered.
 	Live *inspect.LiveState
 
-	// Calls are the calls that depend on what is deleted; nil: not scanned.
-	Calls *CallsBefore
+	// Calls are the calls that depend on what is deleted; nil: not scanned. CallsErr
+	// says that they were to be scanned and that not all of the topic could be.
+	Calls    *CallsBefore
+	CallsErr error
 
 	// Sample is what a sample read said about the records to be deleted; nil: not
 	// sampled.
@@ -60,11 +62,4 @@ type Searched struct {
 	At      time.Time `json:"at"`
 	Found   int       `json:"found"`
 	Problem string    `json:"problem"`
-}
-
-// CallsBefore counts durable calls whose last record lies before the plan's
-// target. They would be made again by any restore.
-type CallsBefore struct {
-	Pending     int64 `json:"pending"`
-	Overwritten int64 `json:"overwritten"`
 }

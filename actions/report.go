@@ -244,6 +244,8 @@ func (r Report) notKnown(e Evidence) []string {
 	out = append(out, "The records that are deleted were not counted: a span is a distance between offsets.")
 	if e.Calls == nil {
 		out = append(out, "Calls were not scanned: whether a call depends on what is deleted is not known.")
+	} else {
+		out = append(out, "Calls that are made without a reconciler leave no record until they end: none of them is counted.")
 	}
 	return append(out,
 		"Kafka deletes by topic name: the topic's identity is checked before and after the deletion, not during it.",

@@ -71,9 +71,8 @@ func (r Report) warnings(e Evidence) []Warning {
 	for _, f := range r.Unknown {
 		warn(PointUnknown+":"+f.URI, "%s counts as lost: %s", quote(f.URI), f.Message)
 	}
-	if c := e.Calls; c != nil && c.Pending+c.Overwritten > 0 {
-		warn(PendingBeforeTarget, "%s without a known outcome %s deleted, and would be made again",
-			count(c.Pending+c.Overwritten, "call", "calls"), map[bool]string{true: "is", false: "are"}[c.Pending+c.Overwritten == 1])
+	if e.Calls.total() > 0 {
+		warn(PendingBeforeTarget, "%s", e.Calls.warning())
 	}
 	liveWarnings(e.Live, warn)
 	if lost := r.pinnedLost(e.Job.Pinned); len(lost) > 0 {
@@ -91,6 +90,8 @@ func (r Report) unchecked(e Evidence) string {
 		return "the data topic could not be read: " + safetext.Error(e.DataErr).String()
 	case e.ControlErr != nil:
 		return "the control topic could not be read: " + safetext.Error(e.ControlErr).String()
+	case e.CallsErr != nil:
+		return "not all of the topic could be scanned for durable calls: " + safetext.Error(e.CallsErr).String()
 	}
 	for _, f := range r.fates() {
 		if f.Own && f.Fate == FateStays && !f.Whole {

@@ -31,6 +31,12 @@ type CallCount struct {
 	Err      error        // why it is not whole
 }
 
+// Progress is how far a scan that has ended had come.
+func (c DurableCalls) Progress() CallProgress {
+	s := c.Scanned
+	return CallProgress{Pass: 1, Records: s.Records, Bytes: s.Bytes, Span: Span(s.From, s.Read), Total: Span(s.From, s.To)}
+}
+
 // count scans for the calls that restores from some points would make again. It
 // is nil where the inspector doesn't, and where there is no topic to scan.
 func (i *Inspector) count(ctx context.Context, job Job, ev reading, points []PointMarker) *CallCount {

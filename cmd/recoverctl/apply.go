@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/recoverctl/recoverctl/actions"
+	"github.com/recoverctl/recoverctl/actions/evidence"
 	"github.com/recoverctl/recoverctl/actions/kafka"
 	"github.com/recoverctl/recoverctl/inspect"
 	"github.com/recoverctl/recoverctl/internal/access"
@@ -19,7 +20,7 @@ type applyAsk struct {
 	reason, approve string
 	accept          []string
 	replication     *int // consent to making the control topic; nil: none
-	step            bool
+	step, skipCalls bool
 }
 
 func newApply(a *app) *cobra.Command {
@@ -37,6 +38,10 @@ At a terminal the approval is a phrase that is typed. Without one it is
 --approve with the plan's id: 8 digits, in production all 64. Each warning of
 the report is accepted by its name with --accept. Access must be operate, and in
 production --access operate must stand on this very command line.
+
+The whole topic is scanned first for durable calls that depend on what is deleted:
+any restore would make them again, and the warning pending-before-target says how
+many. --skip-calls leaves that out, and the report then says so.
 
 The first ctrl-c, SIGTERM or SIGHUP stops it at the next safe place. A second
 ctrl-c, two seconds or more after the first, ends it now, and what was being
@@ -74,6 +79,7 @@ stopped, or not approved.`,
 	cmd.Flags().StringVar(&ask.reason, "reason", "", "why this is done, as one line of `TEXT` for the journal and the receipt")
 	cmd.Flags().StringVar(&ask.approve, "approve", "", "approve the plan with this `ID` where there is no terminal")
 	cmd.Flags().BoolVar(&ask.step, "step", false, "pause before each step; a step that writes needs its own go")
+	registerSkipCalls(cmd, &ask.skipCalls)
 	cmd.Flags().StringArrayVar(&ask.accept, "accept", nil, "accept the warning with this `NAME` (repeatable)")
 	cmd.Flags().IntVar(&replication, "create-control-topic", 0, "make the control topic, where it does not exist, with this `NUMBER` of replicas")
 	return cmd
@@ -139,7 +145,7 @@ func (a *app) apply(ctx context.Context, plan inspect.CleanupPlan, ask applyAsk)
 	}
 	sources := systems.evidence(job, a.clock, ask.replication)
 	var e actions.Evidence
-	if e, r.faults = sources.Gather(ctx, plan.SourceRecoveryPoint); ctx.Err() != nil {
+	if e, r.faults = sources.GatherPlan(ctx, plan, evidence.CallScan{Skip: ask.skipCalls, Watch: a.callProgress()}); ctx.Err() != nil {
 		return ctx.Err()
 	}
 	r.report = actions.NewReport(plan, e)

@@ -55,7 +55,7 @@ func TestThePhraseIsTypedAtATerminal(t *testing.T) {
 	s := startScene(t)
 	file, id := s.plan("chk-43")
 	phrase := "demo/" + incident.Topic + " " + id[:8]
-	args := []string{"apply", file, "--reason", "x", "--access", "operate", "--accept", "points-lost", "--accept", "job-state-unknown", "--config", s.config}
+	args := []string{"apply", file, "--reason", "x", "--access", "operate", "--accept", "points-lost", "--accept", "pending-before-target", "--accept", "job-state-unknown", "--config", s.config}
 	before := s.offsets()
 	for name, tt := range map[string]struct {
 		act  func(*screen)
@@ -98,7 +98,7 @@ func TestStepModeWritesOnlyAfterAnA(t *testing.T) {
 	file, id := s.plan("chk-43")
 	before := s.offsets()
 	screen := onTerminal(t, path, "apply", file, "--approve", id, "--step", "--reason", "x", "--access", "operate",
-		"--accept", "points-lost", "--accept", "job-state-unknown", "--config", s.config)
+		"--accept", "points-lost", "--accept", "pending-before-target", "--accept", "job-state-unknown", "--config", s.config)
 	screen.until(t, "step 1: plan intact")
 	screen.until(t, "q and enter stops here")
 	screen.keys(t, "\r\r\r\r\r\r\r\r\r\r")
@@ -135,7 +135,7 @@ func TestASignalStopsAnApplyAtASafePlace(t *testing.T) {
 			file, id := s.plan("chk-43")
 			before := s.offsets()
 			screen := onTerminal(t, path, "apply", file, "--approve", id, "--step", "--reason", "x", "--access", "operate",
-				"--accept", "points-lost", "--accept", "job-state-unknown", "--config", s.config)
+				"--accept", "points-lost", "--accept", "pending-before-target", "--accept", "job-state-unknown", "--config", s.config)
 			screen.types(t, "step 1:", "")
 			screen.until(t, "step 2:")
 			if err := screen.cmd.Process.Signal(sig); err != nil {
@@ -164,7 +164,7 @@ func TestCtrlZDoesNotLeaveAnApplyStanding(t *testing.T) {
 	s := startScene(t)
 	file, id := s.plan("chk-43")
 	screen := onTerminal(t, asProcess(t), "apply", file, "--approve", id, "--step", "--reason", "x", "--access", "operate",
-		"--accept", "points-lost", "--accept", "job-state-unknown", "--config", s.config)
+		"--accept", "points-lost", "--accept", "pending-before-target", "--accept", "job-state-unknown", "--config", s.config)
 	screen.until(t, "q and enter stops here")
 	screen.keys(t, "\x1a")
 	screen.until(t, "ctrl-z is off while a plan is applied")
@@ -182,7 +182,7 @@ func TestAClosedPipeDoesNotEndAnApply(t *testing.T) {
 	s := startScene(t)
 	file, id := s.plan("chk-43")
 	cmd := processOf(t, asProcess(t), s.environ(), "apply", file, "--approve", id, "--reason", "x", "--access", "operate",
-		"--accept", "points-lost", "--accept", "job-state-unknown", "--config", s.config)
+		"--accept", "points-lost", "--accept", "pending-before-target", "--accept", "job-state-unknown", "--config", s.config)
 	progress, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -213,7 +213,7 @@ func (s scene) held(t *testing.T) (cmd *exec.Cmd, said *lockedText, fault *kafka
 	proxy := kafkaproxy.Start(t, s.cluster.Brokers()...)
 	fault = proxy.Inject(t, kafkaproxy.Rule{Key: kmsg.DeleteRecords, When: kafkaproxy.BeforeForward, Do: kafkaproxy.Hold()})
 	cmd = processOf(t, asProcess(t), s.environ(), "apply", file, "--approve", id, "--reason", "x", "--access", "operate",
-		"--accept", "points-lost", "--accept", "job-state-unknown", "--config", s.config, "--brokers", strings.Join(proxy.Brokers(), ","))
+		"--accept", "points-lost", "--accept", "pending-before-target", "--accept", "job-state-unknown", "--config", s.config, "--brokers", strings.Join(proxy.Brokers(), ","))
 	said = &lockedText{}
 	cmd.Stdout, cmd.Stderr = said, said
 	if err := cmd.Start(); err != nil {

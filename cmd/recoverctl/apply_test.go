@@ -71,7 +71,7 @@ func (s scene) plan(checkpoint string) (file, id string) {
 func (s scene) approved(file, id string, more ...string) outcome {
 	s.t.Helper()
 	args := []string{"apply", file, "--approve", id, "--reason", "disk pressure, INC-7", "--access", "operate",
-		"--accept", "points-lost", "--accept", "job-state-unknown"}
+		"--accept", "points-lost", "--accept", "pending-before-target", "--accept", "job-state-unknown"}
 	return s.run(append(args, more...)...)
 }
 
@@ -165,7 +165,7 @@ func TestACleanupFromThePlanToTheReceipt(t *testing.T) {
 	}
 	r := done.Receipt
 	if r == nil || r.Reason != "disk pressure, INC-7" || r.PlanID != id || r.Profile != "demo" || r.Verdict != "applied" ||
-		!slices.Equal(r.Accepted, []string{"points-lost", "job-state-unknown"}) || !slices.Equal(r.Lost, []string{s.points + "/chk-42"}) {
+		!slices.Equal(r.Accepted, []string{"points-lost", "pending-before-target", "job-state-unknown"}) || !slices.Equal(r.Lost, []string{s.points + "/chk-42"}) {
 		t.Errorf("receipt %+v", r)
 	}
 
@@ -248,7 +248,7 @@ func TestTheFirstCleanupMakesItsControlTopic(t *testing.T) {
 		t.Fatalf("plan: exit %d\n%s%s", made.code, made.out, made.errOut)
 	}
 	plan := decodeAnswer[reviewJSON](t, "PlanReview", adhoc("plan", "show", file, "-o", "json")).Data
-	apply := []string{"apply", file, "--reason", "first", "--accept", "points-lost", "--accept", "job-state-unknown", "--approve", plan.PlanID[:8]}
+	apply := []string{"apply", file, "--reason", "first", "--accept", "points-lost", "--accept", "pending-before-target", "--accept", "job-state-unknown", "--approve", plan.PlanID[:8]}
 	if got := adhoc(apply...); got.code != 5 || !strings.Contains(got.errOut, "control-topic-missing") {
 		t.Errorf("without consent: exit %d\n%s", got.code, got.errOut)
 	}
@@ -271,7 +271,7 @@ func TestApplyIsRefusedBeforeAnythingIsTouched(t *testing.T) {
 	}
 	file, id := s.plan("chk-43")
 	before := s.offsets()
-	whole := []string{"apply", file, "--approve", id, "--reason", "x", "--access", "operate", "--accept", "points-lost", "--accept", "job-state-unknown"}
+	whole := []string{"apply", file, "--approve", id, "--reason", "x", "--access", "operate", "--accept", "points-lost", "--accept", "pending-before-target", "--accept", "job-state-unknown"}
 	without := func(flag string) []string {
 		at := slices.Index(whole, flag)
 		return slices.Delete(slices.Clone(whole), at, at+2)

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/recoverctl/recoverctl/actions"
+	"github.com/recoverctl/recoverctl/actions/evidence"
 	"github.com/recoverctl/recoverctl/config"
 	"github.com/recoverctl/recoverctl/inspect"
 	"github.com/recoverctl/recoverctl/internal/fault"
@@ -54,7 +55,7 @@ func (c consolePlans) Review(ctx context.Context, job inspect.Job, of inspect.Cl
 func (c consolePlans) judge(ctx context.Context, job inspect.Job, of inspect.CleanupPlan, own *inspect.RecoveryPoint, shown *actions.Report) (plan.Made, error) {
 	consent := 1 // whether a missing control topic may be made is asked when the plan is applied
 	sources := c.systems.evidence(job, c.app.clock, &consent)
-	e, faults := sources.Gather(ctx, of.SourceRecoveryPoint)
+	e, faults := sources.GatherPlan(ctx, of, evidence.CallScan{})
 	if ctx.Err() != nil {
 		return plan.Made{}, ctx.Err()
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/recoverctl/recoverctl/actions"
+	"github.com/recoverctl/recoverctl/actions/evidence"
 	"github.com/recoverctl/recoverctl/inspect"
 	"github.com/recoverctl/recoverctl/internal/fault"
 	"github.com/recoverctl/recoverctl/internal/shellword"
@@ -25,7 +26,7 @@ func newPlan(a *app) *cobra.Command {
 // planCleanup is what plan cleanup was asked for.
 type planCleanup struct {
 	point, markers, source, out string
-	offline                     bool
+	offline, skipCalls          bool
 }
 
 func newPlanCleanup(a *app) *cobra.Command {
@@ -36,7 +37,8 @@ func newPlanCleanup(a *app) *cobra.Command {
 the plan to a new file: an existing one is never overwritten. Nothing else is
 written anywhere. What the plan deletes, which recovery points stay restorable
 and which never will be again is printed, with the warnings that apply asks to
-be accepted by name.
+be accepted by name. The whole topic is scanned for durable calls that depend on
+what is deleted; --skip-calls leaves that out, and the report then says so.
 
 A plan that apply would refuse as things are is not written. A control topic
 that does not exist yet is no reason for that.
@@ -59,7 +61,14 @@ that URI, 2, 7 and 9 apply would refuse the plan, as apply says.`,
 	cmd.Flags().StringVar(&ask.source, "source", "", "what the plan says it was made from, as `TEXT`; with --markers only")
 	cmd.Flags().StringVar(&ask.out, "out", "", "write the plan to this new `FILE`")
 	cmd.Flags().BoolVar(&ask.offline, "offline", false, "ask no cluster: the plan carries the warning not-checked")
+	registerSkipCalls(cmd, &ask.skipCalls)
 	return cmd
+}
+
+// registerSkipCalls is the flag of commands that scan for calls before records are
+// deleted.
+func registerSkipCalls(cmd *cobra.Command, skip *bool) {
+	cmd.Flags().BoolVar(skip, "skip-calls", false, "don't scan the topic for durable calls that depend on what is deleted")
 }
 
 // check judges the flags by themselves.
@@ -114,7 +123,7 @@ func (a *app) planCleanup(ctx context.Context, ask planCleanup) error {
 	e := actions.Evidence{Job: job, At: a.clock.Now(), Offline: true, Own: own}
 	var faults []error
 	if !ask.offline {
-		e, faults = sources.Gather(ctx, plan.SourceRecoveryPoint)
+		e, faults = sources.GatherPlan(ctx, plan, evidence.CallScan{Skip: ask.skipCalls, Watch: a.callProgress()})
 		if own != nil {
 			e.Own, e.OwnErr = own, nil // what the plan was made from
 		}
@@ -269,12 +278,16 @@ func (a *app) sameFlags() string {
 func quoteArg(s string) string { return shellword.Quote(s) }
 
 func newPlanShow(a *app) *cobra.Command {
-	return &cobra.Command{
+	var skipCalls bool
+	cmd := &cobra.Command{
 		Use: "show FILE", Short: "Show what a plan file says, what applying it would do now, and what has changed since", Args: exactArgs("one FILE"),
 		Long: `Judges the plan file as apply does. With brokers configured it also says what
 the plan deletes, which recovery points stay restorable and which never will be
 again, and each thing that is not as the plan has it; of a plan of settings, what
 each setting is, was and will be. Without brokers it shows the plan alone.
+
+The whole topic is scanned for durable calls that depend on what is deleted;
+--skip-calls leaves that out, and the report then says so.
 
 Exit codes: 0 the plan is valid, 1 the cluster could not be asked, 7 the world
 is not what the plan was made for, 9 the plan is not valid.`,
@@ -286,12 +299,14 @@ is not what the plan was made for, 9 the plan is not valid.`,
 			if err != nil {
 				return err
 			}
-			return a.planShow(cmd.Context(), args[0], data)
+			return a.planShow(cmd.Context(), args[0], data, skipCalls)
 		},
 	}
+	registerSkipCalls(cmd, &skipCalls)
+	return cmd
 }
 
-func (a *app) planShow(ctx context.Context, file string, data []byte) error {
+func (a *app) planShow(ctx context.Context, file string, data []byte, skipCalls bool) error {
 	if actions.IsDocument(data) {
 		return a.showDocument(ctx, file, data)
 	}
@@ -299,6 +314,7 @@ func (a *app) planShow(ctx context.Context, file string, data []byte) error {
 	var faults []error
 	var unreadErr error
 	if review.Valid && len(a.selection.Profile.Kafka.Brokers) > 0 {
+		plan, _ := inspect.ParsePlan(data) // it is valid
 		job, err := a.job()
 		if err != nil {
 			return err
@@ -311,7 +327,7 @@ func (a *app) planShow(ctx context.Context, file string, data []byte) error {
 		consent := 1 // asked when the plan is applied
 		sources := systems.evidence(job, a.clock, &consent)
 		var e actions.Evidence
-		if e, faults = sources.Gather(ctx, review.SourceRecoveryPoint); ctx.Err() != nil {
+		if e, faults = sources.GatherPlan(ctx, plan, evidence.CallScan{Skip: skipCalls, Watch: a.callProgress()}); ctx.Err() != nil {
 			return ctx.Err()
 		}
 		review, unreadErr = actions.ReviewPlan(data, &e), unread(e)

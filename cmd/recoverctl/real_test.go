@@ -17,6 +17,8 @@ func TestRealRestoreCasesWithTheirWindow(t *testing.T) { windowCases(t, kafkates
 
 func TestRealApplyCases(t *testing.T) { applyCases(t, kafkatest.Real(t)) }
 
+func TestRealThreeSituations(t *testing.T) { threeSituations(t, kafkatest.Real(t)) }
+
 func TestRealStories(t *testing.T) {
 	// Each has connections of its own: one who deletes a topic starts anew.
 	stories(t, 5*time.Second, func(t *testing.T) *kafkatest.Cluster { return kafkatest.Real(t) })

@@ -36,6 +36,7 @@ func renderReport(t *table, r actions.Report, now time.Time) {
 	renderFates(t, "stay restorable", r.Survives, now)
 	renderFates(t, "were not restorable before either", r.Already, now)
 	renderDeletes(t, r.Deletes)
+	renderCallsBefore(t, r.Calls)
 	t.line("")
 	if r.Keep.Enforced {
 		t.line(fmt.Sprintf("beside the plan's own, %d stay restorable with every file present; the profile keeps %d", r.Keep.Others, r.Keep.Required))

@@ -64,7 +64,7 @@ of a topic by a plan that was reviewed and approved.`),
 	})
 	root.CompletionOptions.HiddenDefaultCmd = false
 	root.AddCommand(
-		newConsole(a), newDemo(a), newInspect(a), newValidate(a), newExplain(a), newPlan(a), newApply(a), newVerify(a), newGuide(a), newJournal(a), newConfig(a), newVersion(a), newMan(a),
+		newConsole(a), newDemo(a), newInspect(a), newValidate(a), newExplain(a), newPlan(a), newApply(a), newVerify(a), newGuide(a), newJournal(a), newBundle(a), newConfig(a), newVersion(a), newMan(a),
 	)
 	return root
 }
