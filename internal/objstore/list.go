@@ -95,6 +95,8 @@ func (l *lister) take(page *s3.ListObjectsV2Output) (bool, error) {
 		switch {
 		case err != nil:
 			return true, err
+		case o.Size == nil || *o.Size < 0:
+			return true, l.client.stranger(l.about, "a listing with an object without a size")
 		case name == "":
 			l.Marked = true
 		case strings.Contains(name, "/"): // some stores tell marks of folders as what they are

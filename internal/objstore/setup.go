@@ -67,7 +67,9 @@ func (c *Client) service(ctx context.Context) (*s3.Client, error) {
 			o.BaseEndpoint = aws.String(c.config.Endpoint)
 		}
 		now.endpoint = aws.ToString(o.BaseEndpoint)
-		o.UsePathStyle = c.config.PathStyle
+		// An endpoint of the tools' own configuration can't say how it wants the
+		// bucket. Stores that are not AWS's all take it in the path.
+		o.UsePathStyle = c.config.PathStyle || c.config.Endpoint == "" && now.endpoint != "" && !strings.Contains(now.endpoint, ".amazonaws.")
 		o.RequestChecksumCalculation = aws.RequestChecksumCalculationWhenRequired
 		o.ResponseChecksumValidation = aws.ResponseChecksumValidationWhenRequired
 		o.DisableLogOutputChecksumValidationSkipped = true

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/md5" //nolint:gosec // an ETag
 	"encoding/hex"
+	"encoding/pem"
 	"fmt"
 	"io"
 	"io/fs"
@@ -57,8 +58,31 @@ type Request struct {
 	Bytes  int64 // of the answer's body
 }
 
-// Start serves empty buckets.
+// Start serves empty buckets over HTTP.
 func Start(tb testing.TB, buckets ...string) *Server {
+	tb.Helper()
+	s := prepare(tb, buckets)
+	s.server.Start()
+	s.URL = s.server.URL
+	return s
+}
+
+// StartTLS serves empty buckets over HTTPS, with a certificate of an authority
+// that nobody knows; it is in the file at the path that is returned.
+func StartTLS(tb testing.TB, buckets ...string) (s *Server, authority string) {
+	tb.Helper()
+	s = prepare(tb, buckets)
+	s.server.StartTLS()
+	s.URL = s.server.URL
+	authority = filepath.Join(tb.TempDir(), "ca.pem")
+	block := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.server.Certificate().Raw})
+	if err := os.WriteFile(authority, block, 0o600); err != nil {
+		tb.Fatal(err)
+	}
+	return s, authority
+}
+
+func prepare(tb testing.TB, buckets []string) *Server {
 	tb.Helper()
 	s := &Server{tb: tb, backend: s3mem.New(), tags: map[string]string{}, virtual: map[string]int64{}, away: make(chan struct{})}
 	for _, b := range buckets {
@@ -68,8 +92,6 @@ func Start(tb testing.TB, buckets ...string) *Server {
 	}
 	s.server = httptest.NewUnstartedServer(s.counted(s.broken(s.complete(gofakes3.New(s.backend).Server()))))
 	s.server.Config.ErrorLog = log.New(io.Discard, "", 0) // the store behind writes some headers twice
-	s.server.Start()
-	s.URL = s.server.URL
 	tb.Cleanup(func() {
 		close(s.away)
 		s.server.Close()
