@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/recoverctl/recoverctl/inspect"
+	"github.com/recoverctl/recoverctl/internal/fault"
 	"github.com/recoverctl/recoverctl/internal/figures"
 	"github.com/recoverctl/recoverctl/internal/flinkmeta"
 	"github.com/recoverctl/recoverctl/internal/safetext"
@@ -143,7 +144,7 @@ func (b *builder) checkFiles(ctx context.Context) error {
 	}
 	b.point.Files.Referenced = len(refs)
 	found := map[string]int{} // findings by check, to tell only the first ones
-	unchecked := map[string]int64{}
+	unchecked := map[string]*unseen{}
 	for _, r := range refs {
 		b.point.Files.Bytes = sum(b.point.Files.Bytes, r.recordedBytes())
 		b.judge(r, found, unchecked)
@@ -157,9 +158,13 @@ func (b *builder) checkFiles(ctx context.Context) error {
 			b.add(id, severity, "use another recovery point, or find all of them", "%s more like these: the whole list is in the files of this recovery point", figures.Group(int64(n)))
 		}
 	}
-	for _, why := range slices.Sorted(maps.Keys(unchecked)) {
-		b.add("F6", inspect.SeverityWarning, "map the recorded prefix to a folder with --map FROM=TO, or look from a machine that has the files",
-			"%s could not be checked: %s", count(unchecked[why], "file", "files"), why)
+	for _, class := range slices.Sorted(maps.Keys(unchecked)) {
+		u := unchecked[class]
+		hint := u.hint
+		if hint == "" {
+			hint = "map the recorded prefix to a folder with --map FROM=TO, or look from a machine that has the files"
+		}
+		b.add("F6", inspect.SeverityWarning, hint, "%s could not be checked: %s", count(u.files, "file", "files"), u.why)
 	}
 	return b.checkUnreferenced(ctx, refs)
 }
@@ -246,17 +251,14 @@ func (c *rootCache) exists(ctx context.Context, system FileSystem, root location
 }
 
 // judge turns what was found into checks.
-func (b *builder) judge(r *reference, found map[string]int, unchecked map[string]int64) {
+func (b *builder) judge(r *reference, found map[string]int, unchecked map[string]*unseen) {
 	tell := func(id string, severity inspect.Severity, hint, format string, args ...any) {
 		if found[id]++; found[id] <= maxListed {
 			b.add(id, severity, hint, format, args...)
 		}
 	}
 	missing := func() { b.point.Files.Missing = append(b.point.Files.Missing, r.uri) }
-	skip := func(why string) {
-		b.point.Files.Unchecked = append(b.point.Files.Unchecked, r.uri)
-		unchecked[why]++
-	}
+	skip := func(why string) { b.skip(r, unchecked, why, unseen{why: why}) }
 	const lost = "this recovery point can't be restored without it: find the file, or use another recovery point"
 	switch {
 	case r.illegal:
@@ -284,7 +286,10 @@ func (b *builder) judge(r *reference, found map[string]int, unchecked map[string
 	case errors.Is(r.err, fs.ErrPermission):
 		skip("this user may not look at them")
 	case r.err != nil:
-		skip("they could not be looked at: " + safetext.Error(r.err).String())
+		// Each names its own file: they are told by their kind, with the first one's
+		// words.
+		f := fault.Of(r.err)
+		b.skip(r, unchecked, "they could not be looked at, "+f.Kind.String(), unseen{why: safetext.Error(f).String(), hint: f.Hint})
 	case !r.found.Regular:
 		missing()
 		tell("F3", inspect.SeverityError, lost, "state file %s is not a regular file (%s)", safetext.Of(r.uri), r.owner())
@@ -297,6 +302,22 @@ func (b *builder) judge(r *reference, found map[string]int, unchecked map[string
 		tell("F4", inspect.SeverityError, lost, "merged file %s has %s bytes, its last segment ends at %s (%s)",
 			safetext.Of(r.uri), figures.Group(r.found.Size), figures.Group(r.end), r.owner())
 	}
+}
+
+// unseen are files that could not be looked at, for one reason.
+type unseen struct {
+	files int64
+	why   string // of the first
+	hint  string // empty: the usual one
+}
+
+// skip counts a file that could not be looked at under its class.
+func (b *builder) skip(r *reference, unchecked map[string]*unseen, class string, first unseen) {
+	b.point.Files.Unchecked = append(b.point.Files.Unchecked, r.uri)
+	if unchecked[class] == nil {
+		unchecked[class] = &first
+	}
+	unchecked[class].files++
 }
 
 func (b *builder) tellCopy(r *reference, tell func(id string, severity inspect.Severity, hint, format string, args ...any)) {

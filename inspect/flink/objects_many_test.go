@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/http"
 	"path"
 	"strings"
 	"sync/atomic"
@@ -63,6 +64,38 @@ func TestManyFilesAreFoundByListing(t *testing.T) {
 	p, err = store.Point(t.Context(), "s3://b/"+job+"/chk-3") // by its metadata, for the folder can't be seen
 	if err != nil || len(p.Files.Missing) != 1 || len(p.Files.Unchecked) != 1 {
 		t.Errorf("without listing: missing %v, unchecked %v, %v", p.Files.Missing, p.Files.Unchecked, err)
+	}
+}
+
+// Files that may not be looked at are told together, with the right that is
+// missing.
+func TestFilesThatAreDeniedAreToldOnce(t *testing.T) {
+	s := s3test.Start(t, "b")
+	keys := &flinkmeta.IncrementalKeys{CheckpointID: 3, BackendID: "x", Meta: &flinkmeta.Stream{Kind: flinkmeta.InlineStream, Path: "file:/x", Data: []byte{}}}
+	for i := range 12 {
+		keys.Shared = append(keys.Shared, flinkmeta.NamedStream{Name: fmt.Sprintf("%06d.sst", i),
+			Stream: &flinkmeta.Stream{Kind: flinkmeta.FileStream, Path: fmt.Sprintf("s3://b/closed/%d", i), Size: 5}})
+	}
+	data, err := flinkmeta.Encode(&flinkmeta.Metadata{Version: 6, CheckpointID: 3, Properties: flinkmeta.CheckpointProperties(), Operators: []flinkmeta.Operator{{
+		Name: "o", Parallelism: 1, MaxParallelism: 128, Subtasks: []flinkmeta.Subtask{{ManagedKeyed: &flinkmeta.KeyedState{
+			Kind: flinkmeta.IncrementalV2, HandleID: "0", Range: flinkmeta.KeyGroupRange{Count: 128}, Incremental: keys}}}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Put("b", "cp/chk-3/_metadata", data)
+	s.Break(s3test.On(func(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, "/b/closed/") }, s3test.Status(403, "AccessDenied", "Access Denied")))
+	p, err := newStore(t, flink.Options{Systems: systems(t, s)}).Point(t.Context(), "s3://b/cp/chk-3")
+	if err != nil || len(p.Files.Unchecked) != 12 || len(p.Files.Missing) != 0 {
+		t.Errorf("%+v, %v", p.Files, err)
+	}
+	var told []inspect.Check
+	for _, c := range p.Checks {
+		if c.ID == "F6" {
+			told = append(told, c)
+		}
+	}
+	if len(told) != 1 || !strings.Contains(told[0].Message, "12 files could not be checked: s3://b/closed/") || !strings.Contains(told[0].Hint, "s3:GetObject") {
+		t.Errorf("%+v", told)
 	}
 }
 
