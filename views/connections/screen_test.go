@@ -28,6 +28,8 @@ func some() []connections.Connection {
 		{Kind: "flink", Address: "http://jobmanager:8081", For: "job order-agent", State: "not asked"},
 		{Kind: "recovery points", Address: viewtest.Checkpoints, For: "job order-agent", State: "ok", Tone: theme.OK, Asked: viewtest.Now},
 		{Kind: "recovery points", Address: viewtest.Savepoints, For: "job order-agent", State: "partly read", Tone: theme.Warning, Asked: viewtest.Now, Err: errors.Join(denied, viewtest.Gone())},
+		{Kind: "object store", Address: "s3://flink-state/ at https://s3.example in eu-west-1", State: "FAILED", Tone: theme.Error, Asked: viewtest.Now,
+			Used: "42 requests, 1.2 MiB read", Err: denied, ErrAt: viewtest.Now},
 		{Kind: "path mapping", Address: "file:/data/checkpoints = /mnt/checkpoints", State: "in use", Tone: theme.Plain},
 	}
 }
@@ -36,6 +38,7 @@ func TestFrames(t *testing.T) {
 	viewtest.Goldens(t, map[string]viewtest.Case{
 		"full":  {Screen: func() tui.Screen { return screen(viewtest.Plain(), some()...) }},
 		"place": {Screen: func() tui.Screen { return screen(viewtest.Plain(), some()...) }, Keys: []string{"j", "j", "j"}},
+		"store": {Screen: func() tui.Screen { return screen(viewtest.Plain(), some()...) }, Keys: []string{"j", "j", "j", "j"}},
 		"empty": {Screen: func() tui.Screen { return screen(viewtest.Plain()) }},
 	})
 }
@@ -43,7 +46,7 @@ func TestFrames(t *testing.T) {
 // The last fault stands under its connection, every part of it with what to do.
 func TestFaultsAreWhole(t *testing.T) {
 	d := tuitest.New(t, viewtest.Options(viewtest.Plain()), screen(viewtest.Plain(), some()...), 80, 24)
-	d.Press("G", "k")
+	d.Press("j", "j", "j")
 	for _, want := range []string{"this user may not list", "it needs s3:ListBucket", "no broker answers", "check the network"} {
 		if !strings.Contains(d.Frame(), want) {
 			t.Errorf("%q is not on the screen:\n%s", want, d.Frame())
