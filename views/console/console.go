@@ -18,6 +18,7 @@ import (
 	"github.com/recoverctl/recoverctl/views/plan"
 	"github.com/recoverctl/recoverctl/views/records"
 	"github.com/recoverctl/recoverctl/views/scan"
+	"github.com/recoverctl/recoverctl/views/settings"
 )
 
 // Options are what a console of a profile needs.
@@ -31,6 +32,8 @@ type Options struct {
 	LiveEvery time.Duration
 	// Plans makes cleanup plans; nil: none are made here.
 	Plans plan.Source
+	// Settings makes plans of a topic's settings; nil: none are made here.
+	Settings settings.Source
 	// Guides checks the steps of guided procedures; nil: none are shown here.
 	Guides guide.Source
 	// Scans holds the scans for durable calls; nil: none are made here.
@@ -48,7 +51,7 @@ type Options struct {
 
 // New is the first screen, and the commands that the palette has on every screen.
 func New(o Options) (tui.Screen, []tui.Command) {
-	root := jobs.New(jobs.Options{Theme: o.Theme, Now: o.Now, Jobs: o.Jobs, Source: o.Source, LiveEvery: o.LiveEvery, Plans: o.Plans, Guides: o.Guides, Scans: o.Scans, FindKey: o.FindKey, Records: o.Records})
+	root := jobs.New(jobs.Options{Theme: o.Theme, Now: o.Now, Jobs: o.Jobs, Source: o.Source, LiveEvery: o.LiveEvery, Plans: o.Plans, Settings: o.Settings, Guides: o.Guides, Scans: o.Scans, FindKey: o.FindKey, Records: o.Records})
 	names := make([]string, 0, len(o.Jobs))
 	for _, j := range o.Jobs {
 		names = append(names, phrase.Job(j))

@@ -19,6 +19,7 @@ import (
 	"github.com/recoverctl/recoverctl/views/point"
 	"github.com/recoverctl/recoverctl/views/records"
 	"github.com/recoverctl/recoverctl/views/restorecheck"
+	"github.com/recoverctl/recoverctl/views/settings"
 )
 
 // Keys implements tui.Screen.
@@ -132,7 +133,7 @@ func (s *Screen) Commands() []tui.Command {
 	if point := s.selected(); point != nil {
 		uri = point.URI
 	}
-	return append(o.guideCommand(uri), o.pointCommand())
+	return append(append(o.settingsCommand(), o.guideCommand(uri)...), o.pointCommand())
 }
 
 func (s *Screen) why() tui.Cmd {
@@ -207,7 +208,7 @@ func Commands(o Options) []tui.Command {
 		{Name: "operations", Help: "cleanups and boundary" + of, Run: push(o.operations)},
 		{Name: "live", Help: "running state and checkpoints" + of, Run: push(o.live)},
 		o.pointCommand(),
-	}...), o.guideCommand("")...)
+	}...), append(o.settingsCommand(), o.guideCommand("")...)...)
 }
 
 // calls are the durable calls with what restores from these points would do, or
@@ -228,6 +229,19 @@ func (o Options) records(partition int32, offset int64) tui.Screen {
 		Theme: o.Theme, Now: o.Now, Job: o.Job, Open: o.Records, Reading: o.Reading, Partition: partition, Offset: offset,
 		Dictionary: o.Reading.Scan.Keys(), Commands: Commands(o),
 	})
+}
+
+// settingsCommand opens the plan of the settings that the job's topic needs.
+func (o Options) settingsCommand() []tui.Command {
+	if o.Settings == nil {
+		return nil
+	}
+	return []tui.Command{{
+		Name: plan.SettingsCommand, Help: "plan the settings that the topic needs before a cleanup",
+		Run: func(string) tui.Cmd {
+			return tui.Push(settings.New(settings.Options{Theme: o.Theme, Job: o.Job, Source: o.Settings, Commands: Commands(o)}))
+		},
+	}}
 }
 
 // guideCommand opens a guided procedure, for the point that is looked at.

@@ -15,6 +15,7 @@ import (
 	"github.com/recoverctl/recoverctl/views/phrase"
 	"github.com/recoverctl/recoverctl/views/plan"
 	"github.com/recoverctl/recoverctl/views/records"
+	"github.com/recoverctl/recoverctl/views/settings"
 )
 
 // Source reads overviews, recovery points, control topics and running jobs. *inspect.Inspector is one.
@@ -37,6 +38,8 @@ type Options struct {
 	LiveEvery time.Duration
 	// Plans makes cleanup plans; nil: none are made here.
 	Plans plan.Source
+	// Settings makes plans of a topic's settings; nil: none are made here.
+	Settings settings.Source
 	// Guides checks the steps of guided procedures; nil: none are shown here.
 	Guides guide.Source
 	// FindKey says what is known of a key as it was typed; nil: none is looked for.

@@ -20,6 +20,7 @@ import (
 	"github.com/recoverctl/recoverctl/views/plan"
 	"github.com/recoverctl/recoverctl/views/records"
 	"github.com/recoverctl/recoverctl/views/scan"
+	"github.com/recoverctl/recoverctl/views/settings"
 )
 
 // Source reads overviews and recovery points. *inspect.Inspector is one.
@@ -38,6 +39,8 @@ type Options struct {
 	LiveEvery time.Duration
 	// Plans makes cleanup plans; nil: none are made here.
 	Plans plan.Source
+	// Settings makes plans of a topic's settings; nil: none are made here.
+	Settings settings.Source
 	// Guides checks the steps of guided procedures; nil: none are shown here.
 	Guides guide.Source
 	// Scans holds the scans for durable calls; nil: none are made here.
@@ -174,7 +177,7 @@ func (s *Screen) open() tui.Cmd {
 func (s *Screen) about(at int) job.Options {
 	return job.Options{
 		Theme: s.options.Theme, Now: s.options.Now, Job: s.options.Jobs[at], Source: s.options.Source,
-		Reading: s.readers[at].Reading, LiveEvery: s.options.LiveEvery, Plans: s.options.Plans, Guides: s.options.Guides, FindKey: s.options.FindKey, Records: s.options.Records,
+		Reading: s.readers[at].Reading, LiveEvery: s.options.LiveEvery, Plans: s.options.Plans, Settings: s.options.Settings, Guides: s.options.Guides, FindKey: s.options.FindKey, Records: s.options.Records,
 	}
 }
 

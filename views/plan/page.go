@@ -2,12 +2,14 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/recoverctl/recoverctl/actions"
 	"github.com/recoverctl/recoverctl/inspect"
 	"github.com/recoverctl/recoverctl/internal/clock"
 	"github.com/recoverctl/recoverctl/internal/figures"
+	"github.com/recoverctl/recoverctl/tui"
 	"github.com/recoverctl/recoverctl/tui/theme"
 	"github.com/recoverctl/recoverctl/views/phrase"
 	"github.com/recoverctl/recoverctl/views/sheet"
@@ -18,12 +20,14 @@ import (
 // everything that this was judged by.
 type page struct {
 	*sheet.Page
-	made  Made
-	names map[string]string
+	made     Made
+	names    map[string]string
+	settings bool // the palette has SettingsCommand here
 }
 
 func (s *Screen) page(width int) []string {
-	p := &page{Page: &sheet.Page{Theme: s.options.Theme, Width: width}, made: s.made}
+	p := &page{Page: &sheet.Page{Theme: s.options.Theme, Width: width}, made: s.made,
+		settings: slices.ContainsFunc(s.options.Commands, func(c tui.Command) bool { return c.Name == SettingsCommand })}
 	switch {
 	case !s.known && s.err == nil:
 		p.Hang(" ", theme.Plain, "making the plan: reading everything that it is judged by")
@@ -73,6 +77,9 @@ func (p *page) head() {
 	switch n := len(r.Warnings); {
 	case r.Refused != nil:
 		p.Sign(theme.Error, fmt.Sprintf("apply would refuse this plan now, at %s: %s", phrase.Safe(string(r.Refused.Stage)), phrase.Safe(r.Refused.Problem.Message)))
+		if p.settings && r.Refused.Problem.Code == "data-topic-config-unsafe" {
+			p.Hang(sheet.Indent, theme.Title, ":"+SettingsCommand+" makes the plan that sets exactly what is needed; the same cleanup plan can be applied after it")
+		}
 	case r.Recorded == inspect.StatusApplied:
 		p.Sign(theme.OK, "there is nothing left to apply")
 	case p.made.Unjudged != nil:

@@ -58,6 +58,10 @@ type Made struct {
 	CutOff  string // of Prepare: whose apply was cut off before; may be empty
 }
 
+// SettingsCommand is the palette's word for the plan of the settings that a topic
+// needs before a cleanup, where the console has such plans.
+const SettingsCommand = "settings"
+
 // Options are what the screen needs.
 type Options struct {
 	Theme  theme.Theme
