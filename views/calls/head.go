@@ -151,13 +151,24 @@ func (s *Screen) unfinished(p *sheet.Page) {
 		p.Sign(theme.Warning, "cancelled, NOT ALL WAS READ"+s.share()+": what is not listed may still be at risk; r scans again")
 	case s.shown.Partial():
 		p.Sign(theme.Warning, "NOT ALL WAS READ"+s.share()+": what is not listed may still be at risk; r scans again")
+		if faults := phrase.Faults(s.shown.Err); len(faults) > 0 {
+			why := phrase.Safe(faults[0].Error())
+			if rest := len(faults) - 1; rest > 0 {
+				why += " (and " + phrase.Count(rest, "more fault", "more faults") + ")"
+			}
+			p.Clipped(theme.Error, why)
+		}
 	}
 }
 
 // doubts are why not all was read, and what could hide a call.
 func (s *Screen) doubts(p *sheet.Page) {
 	calls := s.shown.Calls
-	p.Faults(theme.Error, "", s.shown.Err)
+	if faults := phrase.Faults(s.shown.Err); len(faults) > 1 || !s.shown.Partial() {
+		p.Faults(theme.Error, "", s.shown.Err)
+	} else if len(faults) == 1 && faults[0].Hint != "" {
+		p.Hang(sheet.Indent+sheet.Indent, theme.Plain, phrase.Safe(faults[0].Hint))
+	}
 	if n := calls.Unattributable; n > 0 {
 		p.Sign(theme.Warning, count(n, "record")+" with a key of no known layout: calls in them are not listed")
 	}

@@ -38,7 +38,7 @@ func (s *Screen) lay() {
 	s.table.SetColumns(s.tableColumns())
 	width, height := s.size.Width, s.size.Height
 	var l layout
-	l.head = s.head(width, max(height/5, 2))
+	l.head = s.head(width, max(height/4, 2))
 	if height >= roomy {
 		foot := &sheet.Page{Theme: s.options.Theme, Width: width}
 		foot.Hang(sheet.Indent, theme.Muted, noRecord)

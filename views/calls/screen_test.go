@@ -2,6 +2,7 @@ package calls_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -90,6 +91,18 @@ func partial() *viewtest.CallScan {
 	return source
 }
 
+// leaderless is a scan that could read none of the 64 partitions but the first.
+func leaderless() *viewtest.CallScan {
+	source := viewtest.Found()
+	source.Result.Calls.Scanned.Partial = true
+	var all []error
+	for p := 1; p < viewtest.Partitions; p++ {
+		all = append(all, fault.New(fault.Unreachable, "read records", "partition %d of action-state has no leader: nothing of it was read", p))
+	}
+	source.Err = errors.Join(all...)
+	return source
+}
+
 func empty() *viewtest.CallScan {
 	return &viewtest.CallScan{Result: scan.Result{TopicID: viewtest.TopicID, Calls: inspect.DurableCalls{
 		Scanned: inspect.ScanExtent{Records: 88, Bytes: 4100, From: viewtest.Boundary(), To: viewtest.LogEnds()},
@@ -117,6 +130,7 @@ func TestFrames(t *testing.T) {
 		"filtered":    {Screen: found, Keys: []string{"/", "s", "t", "a", "t", "e", ":", "p", "e", "n", "enter"}},
 		"misspelled":  {Screen: found, Keys: []string{"/", "a", "g", "e", ">", "x", "enter"}},
 		"partial":     {Screen: func() tui.Screen { return screen(t, partial()) }},
+		"leaderless":  {Screen: func() tui.Screen { return screen(t, leaderless()) }},
 		"cancelled":   {Screen: func() tui.Screen { return stopped(t) }},
 		"empty":       {Screen: func() tui.Screen { return screen(t, empty()) }},
 		"not-scanned": {Screen: func() tui.Screen { return screen(t, &viewtest.CallScan{Err: viewtest.Gone()}) }},
