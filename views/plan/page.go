@@ -41,6 +41,7 @@ func (s *Screen) page(width int) []string {
 	p.head()
 	p.deletes()
 	p.fates()
+	p.calls()
 	p.searched()
 	p.warnings()
 	p.next(s.written, s.cannotApply())
