@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -10,9 +11,16 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"github.com/recoverctl/recoverctl/actions"
+	"github.com/recoverctl/recoverctl/internal/clock"
 	"github.com/recoverctl/recoverctl/internal/testkit/incident"
 	"github.com/recoverctl/recoverctl/internal/testkit/kafkaproxy"
 	"github.com/recoverctl/recoverctl/internal/testkit/kafkatest"
+	"github.com/recoverctl/recoverctl/tui"
+	"github.com/recoverctl/recoverctl/tui/theme"
+	"github.com/recoverctl/recoverctl/tui/tuitest"
+	"github.com/recoverctl/recoverctl/views/apply"
+	"github.com/recoverctl/recoverctl/views/settings"
 )
 
 // settingsScene is a data topic as the released job makes it. It is used ad hoc,
@@ -352,5 +360,67 @@ func TestAChangeOfSettingsIsKilled(t *testing.T) {
 			}
 			s.wantOwn(asFit)
 		})
+	}
+}
+
+// The console makes the same plan as the command, and carries it out on the
+// cluster when it was confirmed: the whole way with the keyboard.
+func TestTheConsoleAppliesAPlanOfSettings(t *testing.T) {
+	s := newSettingsScene(t)
+	_, id := s.plan()
+	t.Chdir(t.TempDir())
+	a := &app{streams: streams{in: strings.NewReader(""), out: io.Discard, err: io.Discard, environ: s.environ()}, clock: clock.System{}}
+	if err := newRoot(a).PersistentFlags().Parse(append([]string{"--access", "operate"}, s.flags...)); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.load(); err != nil {
+		t.Fatal(err)
+	}
+	in, systems, err := a.inspector(a.selection.Profile, remembered{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer systems.close()
+	job, err := a.job()
+	if err != nil {
+		t.Fatal(err)
+	}
+	applies := apply.NewCurrent()
+	source := consoleSettings{app: a, in: in, systems: systems, prompt: remembered{}, applies: applies}
+	look := theme.New(theme.Options{Palette: theme.NoStyle})
+	d := tuitest.New(t, tui.Options{Theme: look, Header: func() tui.Header { return tui.Header{Profile: "adhoc", Access: "operate 29m"} }, Jobs: applies.Jobs},
+		settings.New(settings.Options{Theme: look, Job: job, Source: source}), 120, 40)
+	if !strings.Contains(d.Frame(), "plan "+id) {
+		t.Fatalf("the screen shows another plan than %s:\n%s", id, d.Frame())
+	}
+	d.Press("A")
+	d.WaitIdle()
+	for range 60 {
+		d.Press("down")
+	}
+	d.Press("tab")
+	d.Type("before the first cleanup")
+	d.Press("tab")
+	d.Type("adhoc/" + s.topic + " " + id[:8])
+	d.Press("tab")
+	s.wantOwn(asMade)
+	d.Press("space")
+	d.WaitIdle()
+	running := applies.Running()
+	if running == nil {
+		t.Fatalf("nothing was started:\n%s", d.Frame())
+	}
+	result, err := running.Wait()
+	if err != nil || result.Verdict != actions.Applied || result.Receipt.Reason != "before the first cleanup" {
+		t.Errorf("%s, %v", result.Verdict, err)
+	}
+	s.wantOwn(asFit)
+	d.Press("r")
+	if frame := d.Frame(); !strings.Contains(frame, "applied: every setting of the plan is the topic's own") {
+		t.Errorf("frame\n%s", frame)
+	}
+	made, err := source.Make(t.Context(), job)
+	if err != nil || made.Needless == "" {
+		t.Errorf("afterwards: %+v, %v", made, err)
 	}
 }

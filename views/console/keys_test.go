@@ -3,11 +3,14 @@ package console_test
 import (
 	"testing"
 
+	"github.com/recoverctl/recoverctl/actions"
 	"github.com/recoverctl/recoverctl/tui"
 	"github.com/recoverctl/recoverctl/tui/theme"
 	"github.com/recoverctl/recoverctl/tui/tuitest"
 	"github.com/recoverctl/recoverctl/views/apply"
 	"github.com/recoverctl/recoverctl/views/firstrun"
+	"github.com/recoverctl/recoverctl/views/guide"
+	"github.com/recoverctl/recoverctl/views/settings"
 	"github.com/recoverctl/recoverctl/views/viewtest"
 )
 
@@ -51,6 +54,9 @@ func TestKeysAreDocumented(t *testing.T) {
 	if _, err := running.Wait(); err == nil {
 		t.Error("an apply that was stopped went through")
 	}
+	screens = append(screens,
+		documented("Settings plan", settings.New(settings.Options{Theme: o.Theme})),
+		documented("Guided procedure", guide.New(guide.Options{Theme: o.Theme, Name: actions.GuideNewControlTopic})))
 	first := tuitest.New(t, o, firstrun.New(firstrun.Options{Theme: o.Theme}), 120, 40)
 	screens = append(screens, documented("First steps", first.Top()))
 	tuitest.GoldenFile(t, "../../docs/keys.md", tui.KeysMarkdown(screens))
