@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -185,16 +187,29 @@ func BenchmarkFirstFrame(b *testing.B) {
 // file of 1 MB.
 func BenchmarkPointProcess(b *testing.B) {
 	path := binary(b)
-	metadata := flinkcases.Large(b, 256, 400)
-	b.ReportMetric(float64(len(metadata))/1e6, "MB")
-	file := filepath.Join(b.TempDir(), "_metadata")
-	if err := os.WriteFile(file, metadata, 0o600); err != nil {
-		b.Fatal(err)
-	}
-	for b.Loop() {
-		if out, err := exec.Command(path, "inspect", "point", file).CombinedOutput(); err != nil || !bytes.Contains(out, []byte("versioned, 400 partitions")) {
-			b.Fatalf("%v\n%s", err, out)
-		}
+	for _, size := range []int{1, 10, 100} {
+		b.Run(fmt.Sprintf("%dMB", size), func(b *testing.B) {
+			metadata := flinkcases.Large(b, 256, 400)
+			if size > 1 {
+				metadata = flinkcases.LargeJob(b, size*1_000_000)
+			}
+			b.ReportMetric(float64(len(metadata))/1e6, "MB")
+			file := filepath.Join(b.TempDir(), "_metadata")
+			if err := os.WriteFile(file, metadata, 0o600); err != nil {
+				b.Fatal(err)
+			}
+			peak := int64(0)
+			for b.Loop() {
+				cmd := exec.Command(path, "inspect", "point", file)
+				if out, err := cmd.CombinedOutput(); err != nil || !bytes.Contains(out, []byte("versioned, 400 partitions")) {
+					b.Fatalf("%v\n%s", err, out)
+				}
+				if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
+					peak = max(peak, usage.Maxrss)
+				}
+			}
+			b.ReportMetric(float64(peak)/1024, "peak-MiB")
+		})
 	}
 }
 

@@ -128,13 +128,14 @@ func sum(a, b int64) int64 {
 func (b *builder) checkFiles(ctx context.Context) error {
 	refs := b.references()
 	roots := rootCache{known: map[string]bool{}}
+	var silent outages
 	b.progress.update(func(p *inspect.PointProgress) { p.FilesTotal = int64(len(refs)) })
 	b.glance(ctx, refs)
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(parallelStats)
 	for _, r := range refs {
 		group.Go(func() error {
-			b.look(groupCtx, r, &roots)
+			b.look(groupCtx, r, &roots, &silent)
 			b.progress.update(func(p *inspect.PointProgress) { p.Files++ })
 			return groupCtx.Err()
 		})
@@ -193,7 +194,7 @@ func (b *builder) glance(ctx context.Context, refs []*reference) {
 }
 
 // look finds out what is at a reference's place.
-func (b *builder) look(ctx context.Context, r *reference, roots *rootCache) {
+func (b *builder) look(ctx context.Context, r *reference, roots *rootCache, silent *outages) {
 	if r.err != nil || r.illegal || r.reached {
 		return
 	}
@@ -202,7 +203,11 @@ func (b *builder) look(ctx context.Context, r *reference, roots *rootCache) {
 		return
 	}
 	r.reached = true
+	if r.err = silent.of(r.at); r.err != nil {
+		return
+	}
 	r.found, r.err = system.Stat(ctx, r.at.name())
+	silent.note(r.at, r.err)
 	if r.err == nil || !errors.Is(r.err, fs.ErrNotExist) || r.relative {
 		return
 	}
