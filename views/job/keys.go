@@ -227,8 +227,17 @@ func (o Options) calls(points []string) tui.Screen {
 func (o Options) records(partition int32, offset int64) tui.Screen {
 	return records.New(records.Options{
 		Theme: o.Theme, Now: o.Now, Job: o.Job, Open: o.Records, Reading: o.Reading, Partition: partition, Offset: offset,
-		Dictionary: o.Reading.Scan.Keys(), Commands: Commands(o),
+		Dictionary: o.keysFound(), Commands: Commands(o),
 	})
+}
+
+// keysFound are the texts of keys that the newest scan found out.
+func (o Options) keysFound() inspect.KeyDictionary {
+	found := o.Reading.Scans.Of(o.Job, o.Reading.Overview.TopicID)
+	if found == nil {
+		return nil
+	}
+	return found.State().Keys()
 }
 
 // settingsCommand opens the plan of the settings that the job's topic needs.
