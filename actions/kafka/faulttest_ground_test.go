@@ -30,7 +30,7 @@ import (
 
 const (
 	groundRecords = 20 // in each of the two partitions
-	stepLimit     = 400 * time.Millisecond
+	stepLimit     = 600 * time.Millisecond
 	patientLimit  = 5 * time.Second // of applies with nothing in the way
 	verifyLimit   = 10 * time.Second
 )
@@ -42,6 +42,8 @@ var groundSettings = map[string]string{"cleanup.policy": "compact,delete", "rete
 type faultWorld struct {
 	real    *kafkatest.Cluster // nil: each situation has a fake cluster of its own
 	program string             // path of recoverctl
+
+	replication int // of the control topic; 0 is 1
 }
 
 // newFaultWorld builds the program.
@@ -70,11 +72,13 @@ type ground struct {
 	at       []int64 // where each log began when the first apply began
 	began    []int   // for each apply, the last place in the trace before it
 	lines    *memory
-	state    string // state folder of the program's processes
+	happened chan struct{} // closed when what others do in the middle is done
+	state    string        // state folder of the program's processes
 	planFile string
 
 	mu        sync.Mutex
 	recreated int // place in the trace when the data topic was made anew; 0: never
+	open      *kafkatest.Transaction
 }
 
 func newGround(t *testing.T, w faultWorld, prepare func(*ground)) *ground {
@@ -85,7 +89,7 @@ func newGround(t *testing.T, w faultWorld, prepare func(*ground)) *ground {
 	}
 	proxy := startProxy(t, cluster)
 	g := &ground{T: t, faultWorld: w, cluster: cluster, proxy: proxy, control: kafkatest.UniqueName("control"),
-		at: []int64{0, 0}, lines: &memory{}, state: t.TempDir()}
+		at: []int64{0, 0}, lines: &memory{}, happened: make(chan struct{}), state: t.TempDir()}
 	var err error
 	if g.others, err = kafkatest.NewCluster(g.proxy.Brokers()...); err != nil {
 		t.Fatal(err)
@@ -101,6 +105,13 @@ func newGround(t *testing.T, w faultWorld, prepare func(*ground)) *ground {
 		defer cancel()
 		if _, err := cluster.Admin().DeleteTopics(ctx, data, g.control); err != nil {
 			t.Errorf("delete the topics of the situation: %v", err)
+		}
+	})
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		if err := g.abortOpen(ctx); err != nil {
+			t.Errorf("abort the transaction of the situation: %v", err)
 		}
 	})
 	prepare(g)
@@ -238,7 +249,7 @@ func (e end) String() string { return fmt.Sprintf("%s (%v)", e.verdict, e.err) }
 func (g *ground) apply(limit time.Duration) end {
 	g.Helper()
 	g.began = append(g.began, g.now())
-	replication := 1
+	replication := max(1, g.replication)
 	config := kafkaconn.Config{Brokers: g.proxy.Brokers(), DialTimeout: 2 * time.Second, RequestTimeout: limit}
 	dial := kafka.Dial(config, clock.System{})
 	gather := func(ctx context.Context) (actions.Evidence, error) {
@@ -362,16 +373,17 @@ func (p *process) wait() end {
 	return e
 }
 
-// remaining reads all that is left of the data topic, directly: the log start
-// and the values from there to the end.
+// remaining reads all that is left of the records that the data topic was filled
+// with, directly: the log start and the values from there on. What others write
+// after them is theirs.
 func (g *ground) remaining() (starts map[int32]int64, values map[int32][]string) {
 	g.Helper()
 	starts, ends := logs(g.T, g.cluster, g.plan.Topic)
 	values = map[int32][]string{}
 	from, left := map[int32]kgo.Offset{}, 0
 	for p, at := range starts {
-		if at < ends[p] {
-			from[p], left = kgo.NewOffset().At(at), left+int(ends[p]-at)
+		if end := min(ends[p], groundRecords); at < end {
+			from[p], left = kgo.NewOffset().At(at), left+int(end-at)
 		}
 	}
 	if left == 0 {
@@ -387,6 +399,9 @@ func (g *ground) remaining() (starts map[int32]int64, values map[int32][]string)
 		fetches := client.PollFetches(ctx)
 		g.must(fetches.Err())
 		fetches.EachRecord(func(r *kgo.Record) {
+			if r.Offset >= groundRecords {
+				return
+			}
 			values[r.Partition] = append(values[r.Partition], string(r.Value))
 			left--
 		})

@@ -1,7 +1,6 @@
 package kafka_test
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -12,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/recoverctl/recoverctl/actions"
@@ -85,164 +83,30 @@ func (g *ground) places() (out []place) {
 	return out
 }
 
-// faultKind is one thing that can happen at a request.
-type faultKind struct {
-	group string // row of the table
-	name  string
-	fits  func(place) bool // nil: every request
-
-	// rule is what is injected; nil: this kind is done by strike.
-	rule func(*ground, place) kafkaproxy.Rule
-
-	late    time.Duration // how long after the last apply something may still arrive
-	another bool          // somebody changed the world, so that a refusal is a proper end
-	process bool          // the apply is the program in a process of its own, and is killed
-	kill    func(*process) kafkaproxy.Action
-	when    kafkaproxy.When
-}
-
-func network(group, name string, when kafkaproxy.When, times int, do func() kafkaproxy.Action) faultKind {
-	return faultKind{group: group, name: name, rule: func(g *ground, p place) kafkaproxy.Rule { return g.rule(p, when, times, do()) }}
-}
-
-// answersErr are the error codes that a broker may answer for a kind of request.
-var answersErr = map[kmsg.Key][]*kerr.Error{
-	kmsg.Produce: {kerr.NotLeaderForPartition, kerr.RequestTimedOut, kerr.NotEnoughReplicas, kerr.NotEnoughReplicasAfterAppend,
-		kerr.KafkaStorageError, kerr.OutOfOrderSequenceNumber, kerr.TopicAuthorizationFailed, kerr.UnknownServerError},
-	kmsg.DeleteRecords: {kerr.NotLeaderForPartition, kerr.RequestTimedOut, kerr.OffsetOutOfRange, kerr.KafkaStorageError,
-		kerr.PolicyViolation, kerr.TopicAuthorizationFailed, kerr.UnknownTopicOrPartition, kerr.UnknownServerError},
-	kmsg.CreateTopics:    {kerr.NotController, kerr.RequestTimedOut, kerr.TopicAlreadyExists, kerr.PolicyViolation, kerr.ThrottlingQuotaExceeded},
-	kmsg.ListOffsets:     {kerr.NotLeaderForPartition, kerr.RequestTimedOut, kerr.LeaderNotAvailable, kerr.UnknownServerError},
-	kmsg.DescribeConfigs: {kerr.RequestTimedOut, kerr.TopicAuthorizationFailed},
-	kmsg.InitProducerID:  {kerr.RequestTimedOut, kerr.ClusterAuthorizationFailed},
-}
-
-// faultKinds are all that can happen.
-func faultKinds() []faultKind {
-	const once, always = 1, kafkaproxy.Always
-	out := []faultKind{
-		network("answer lost", "the answer is lost with its connection", kafkaproxy.AfterForward, once, kafkaproxy.Cut),
-		network("answer lost", "the answer never comes", kafkaproxy.AfterForward, once, kafkaproxy.Drop),
-		network("answer lost", "all answers from here on are lost", kafkaproxy.AfterForward, always, kafkaproxy.Cut),
-		network("request lost", "the connection is reset before", kafkaproxy.BeforeForward, once, kafkaproxy.Cut),
-		network("request lost", "the request never arrives", kafkaproxy.BeforeForward, once, kafkaproxy.Drop),
-		network("request lost", "all from here on are reset", kafkaproxy.BeforeForward, always, kafkaproxy.Cut),
-		network("slower than the limit", "the request is late", kafkaproxy.BeforeForward, once, func() kafkaproxy.Action { return kafkaproxy.Delay(3 * stepLimit) }),
-		network("slower than the limit", "the answer is late", kafkaproxy.AfterForward, once, func() kafkaproxy.Action { return kafkaproxy.Delay(3 * stepLimit) }),
-	}
-	for i := range out {
-		if out[i].group == "slower than the limit" {
-			out[i].late = 3 * stepLimit
-		}
-	}
-	for key, codes := range answersErr {
-		for _, code := range codes {
-			for _, how := range []struct {
-				name  string
-				when  kafkaproxy.When
-				times int
-			}{
-				{"instead of doing it", kafkaproxy.BeforeForward, once}, {"from here on", kafkaproxy.BeforeForward, always},
-				{"though it was done", kafkaproxy.AfterForward, once},
-			} {
-				k := network("error code", code.Message+" "+how.name, how.when, how.times, func() kafkaproxy.Action { return kafkaproxy.Error(code) })
-				k.fits = func(p place) bool { return p.key == key }
-				out = append(out, k)
-			}
-		}
-	}
-	metadata := network("error code", "the topic has no leader", kafkaproxy.AfterForward, once, func() kafkaproxy.Action {
-		return kafkaproxy.Edit(func(_ kafkaproxy.Request, resp kmsg.Response) {
-			topics := resp.(*kmsg.MetadataResponse).Topics
-			for i := range topics {
-				for p := range topics[i].Partitions {
-					topics[i].Partitions[p].ErrorCode, topics[i].Partitions[p].Leader = kerr.LeaderNotAvailable.Code, -1
-				}
-			}
-		})
-	})
-	metadata.fits = func(p place) bool { return p.key == kmsg.Metadata && p.topic != "none" }
-	fetch := network("error code", "the leader has moved", kafkaproxy.AfterForward, once, func() kafkaproxy.Action {
-		return kafkaproxy.Edit(func(_ kafkaproxy.Request, resp kmsg.Response) {
-			topics := resp.(*kmsg.FetchResponse).Topics
-			for i := range topics {
-				for p := range topics[i].Partitions {
-					topics[i].Partitions[p].ErrorCode, topics[i].Partitions[p].RecordBatches = kerr.NotLeaderForPartition.Code, nil
-				}
-			}
-		})
-	})
-	fetch.fits = func(p place) bool { return p.key == kmsg.Fetch }
-	out = append(out, metadata, fetch)
-	return append(append(out, happenings()...), kills()...)
-}
-
-// happenings are what other people do in the middle.
-func happenings() (out []faultKind) {
-	happens := func(group, name string, do func(context.Context, *ground) error) {
-		out = append(out, faultKind{group: group, name: name, another: true, rule: func(g *ground, p place) kafkaproxy.Rule {
-			return g.rule(p, kafkaproxy.BeforeForward, 1, kafkaproxy.Call(func(ctx context.Context, _ kafkaproxy.Request) error { return do(ctx, g) }))
-		}})
-	}
-	happens("data topic made anew", "the data topic is deleted and made anew", func(ctx context.Context, g *ground) error { return g.remake(ctx) })
-	record := func(name string, r func(*ground) kafkatest.Record) {
-		happens("another record appears", name, func(ctx context.Context, g *ground) error {
-			if _, err := g.cluster.TopicID(ctx, g.control); err != nil {
-				return nil //nolint:nilerr // there is no control topic yet, on which something could appear
-			}
-			_, err := g.others.Write(ctx, g.control, 0, r(g))
-			return err
-		})
-	}
-	record("a later cleanup is committed", func(g *ground) kafkatest.Record {
-		return asRecorded(g.later(), inspect.StatusCommitted)
-	})
-	record("the same cleanup is committed from elsewhere", func(g *ground) kafkatest.Record {
-		return asRecorded(g.plan, inspect.StatusCommitted)
-	})
-	record("a record that nobody can read", func(*ground) kafkatest.Record { return kafkatest.KV("plan", "{") })
-	return out
-}
-
-// kills are the ends that a process can't see coming.
-func kills() (out []faultKind) {
-	for _, k := range []struct {
-		name string
-		when kafkaproxy.When
-		do   func(kill kafkaproxy.Action) kafkaproxy.Action
-	}{
-		{"killed when it had sent the request, which arrives", kafkaproxy.BeforeForward, func(kill kafkaproxy.Action) kafkaproxy.Action { return kill }},
-		{"killed before the request was sent", kafkaproxy.BeforeForward, func(kill kafkaproxy.Action) kafkaproxy.Action {
-			return kafkaproxy.Then(kill, kafkaproxy.Cut())
-		}},
-		{"killed before the answer came", kafkaproxy.AfterForward, func(kill kafkaproxy.Action) kafkaproxy.Action { return kill }},
-	} {
-		out = append(out, faultKind{group: "process killed at a request", name: k.name, process: true, when: k.when, kill: func(p *process) kafkaproxy.Action {
-			return k.do(kafkaproxy.Call(func(context.Context, kafkaproxy.Request) error { p.kill(); return nil }))
-		}})
-	}
-	return out
-}
-
 // situation is one fault at one place from one beginning.
 type situation struct {
 	beginning int
 	place     place
 	kind      faultKind
 	line      int // the process is killed when its journal has so many lines; 0: at the place
+	full      int // the journal takes no line from this one on; 0: all of them
 }
 
 func (s situation) String() string {
-	if s.line > 0 {
+	switch {
+	case s.line > 0:
 		return fmt.Sprintf("%s, killed when line %d was in the journal", beginnings[s.beginning].name, s.line)
+	case s.full > 0:
+		return fmt.Sprintf("%s, no room for line %d of the journal", beginnings[s.beginning].name, s.full)
 	}
 	return fmt.Sprintf("%s, %s, at %s", beginnings[s.beginning].name, s.kind.name, s.place)
 }
 
-// rank puts first what strikes a request that writes, or the journal.
+// rank puts first what strikes a request that writes, or the journal, and what
+// may come between any two requests.
 func (s situation) rank() int {
 	switch {
-	case s.line > 0, s.place.key == kmsg.Produce, s.place.key == kmsg.DeleteRecords, s.place.key == kmsg.CreateTopics:
+	case s.line > 0, s.full > 0, s.kind.first, s.place.key == kmsg.Produce, s.place.key == kmsg.DeleteRecords, s.place.key == kmsg.CreateTopics:
 		return 0
 	default:
 		return 1
@@ -278,7 +142,8 @@ func situations(t *testing.T, w faultWorld) (out []situation) {
 			}
 		}
 		for line := 1; line <= journalLines; line++ {
-			out = append(out, situation{beginning: i, line: line, kind: faultKind{group: "process killed at a journal line", process: true}})
+			out = append(out, situation{beginning: i, line: line, kind: faultKind{group: "process killed at a journal line", process: true}},
+				situation{beginning: i, full: line, kind: faultKind{group: "journal can't be written"}})
 		}
 	}
 	return out
@@ -301,6 +166,9 @@ func (s situation) play(t *testing.T, w faultWorld) result {
 	e, struck := s.first(g)
 	r.applies, r.struck = 1, struck
 	judge(e)
+	if s.kind.over != nil {
+		s.kind.over(g)
+	}
 	const tries = 4 // a record that arrives late stops the first of them
 	for e.verdict != actions.Applied && r.applies < tries {
 		if s.kind.process {
@@ -344,6 +212,10 @@ func (s situation) first(g *ground) (e end, struck bool) {
 		}
 		p.kill()
 		return p.wait(), true
+	case s.full > 0:
+		g.lines.full(s.full)
+		e = g.apply(patientLimit)
+		return e, g.lines.full(0)
 	case s.kind.process:
 		p := g.newProcess()
 		f := g.proxy.Inject(g.T, g.rule(s.place, s.kind.when, 1, s.kind.kill(p)))
@@ -355,6 +227,9 @@ func (s situation) first(g *ground) (e end, struck bool) {
 		f := g.proxy.Inject(g.T, s.kind.rule(g, s.place))
 		e = g.apply(stepLimit)
 		f.Remove()
+		if s.kind.awaited && f.Hits() > 0 {
+			<-g.happened
+		}
 		return e, f.Hits() > 0
 	}
 }
@@ -444,7 +319,12 @@ func everyFault(t *testing.T, cluster *kafkatest.Cluster, most int, writesFirst 
 	if writesFirst {
 		slices.SortStableFunc(all, func(a, b situation) int { return a.rank() - b.rank() })
 	}
-	of := len(all)
+	of, must := len(all), 0
+	for _, s := range all {
+		if s.rank() == 0 {
+			must++
+		}
+	}
 	all = all[:min(most, of)]
 	var results table
 	t.Run("at", func(t *testing.T) {
@@ -455,7 +335,7 @@ func everyFault(t *testing.T, cluster *kafkatest.Cluster, most int, writesFirst 
 			})
 		}
 	})
-	fmt.Printf("%d of %d situations:\n\n%s", len(all), of, results.String())
+	fmt.Printf("%d of %d situations, of which %d strike a write, the journal, or come between any two requests:\n\n%s", len(all), of, must, results.String())
 }
 
 func TestWhateverBreaksAnApplyKeepsTheInvariants(t *testing.T) {

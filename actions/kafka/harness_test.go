@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -53,13 +54,30 @@ type tap map[string]func() error
 
 // memory is a journal that keeps its lines as text.
 type memory struct {
-	mu    sync.Mutex
-	lines []string
+	mu      sync.Mutex
+	lines   []string
+	since   int  // lines there were when full was called
+	room    int  // the first line after those for which there is no room; 0: there is for all
+	refused bool // one was not taken
+}
+
+// full lets there be no room from the nth line on that is written after this; 0
+// makes room again. It reports whether a line was refused before.
+func (m *memory) full(nth int) (refused bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	refused = m.refused
+	m.since, m.room, m.refused = len(m.lines), nth, false
+	return refused
 }
 
 func (m *memory) Append(e journal.Entry) (journal.Entry, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.room > 0 && len(m.lines)-m.since+1 >= m.room {
+		m.refused = true
+		return e, fault.Wrap(fault.Partial, "write the journal", syscall.ENOSPC, "the line may be missing")
+	}
 	m.lines = append(m.lines, strings.TrimRight(fmt.Sprintf("%s %s %s", e.Event, e.Step, e.Result), " "))
 	return e, nil
 }

@@ -157,7 +157,7 @@ func (c *Cluster) newProducer(extra ...kgo.Opt) (*kgo.Client, error) {
 		kgo.RecordPartitioner(kgo.ManualPartitioner()),
 		kgo.ProducerLinger(5 * time.Millisecond),
 		kgo.MetadataMinAge(10 * time.Millisecond),
-		kgo.UnknownTopicRetries(3),
+		kgo.UnknownTopicRetries(20), // a broker that was just started learns of a topic last
 	}, extra...)...)
 	if err != nil {
 		return nil, fmt.Errorf("kafkatest: %w", err)
