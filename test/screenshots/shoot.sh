@@ -33,6 +33,33 @@ press() {
   done
 }
 
+# type_in TEXT: letter by letter.
+type_in() {
+  for ((i = 0; i < ${#1}; i++)); do
+    tmux -L "$socket" send-keys -t shot -l "${1:i:1}"
+    sleep 0.05
+  done
+}
+
+# accept ticks every warning after it was on the screen.
+accept() {
+  local n
+  n=$(tmux -L "$socket" capture-pane -p -t shot | grep -oE 'Accept [0-9]+ warning' | grep -oE '[0-9]+')
+  sleep 0.5
+  press PageDown PageDown
+  for ((w = 0; w < n; w++)); do press Tab Space; done
+  press Tab Enter
+}
+
+# confirm PHRASE: the whole way to the button, and the button.
+confirm() {
+  press PageDown PageDown PageDown Tab
+  type_in "disk pressure INC-2231"
+  press Tab
+  type_in "$1"
+  press Tab Space
+}
+
 for size in 80x24 120x40 200x60; do
   columns=${size%x*} rows=${size#*x}
   tmux -L "$socket" -f /dev/null new-session -d -s shot -x "$columns" -y "$rows" -c "$tmp" \
@@ -61,6 +88,19 @@ for size in 80x24 120x40 200x60; do
   picture records
   press Enter; wait_for "VALUE"
   picture record
+  press Escape Escape Escape Escape o; wait_for "CLEANUP"
+  press p; wait_for "STILL IN THE LOG"
+  press :; type_in operate; press Enter; wait_for "changes are possible"
+  press S; wait_for "┌ Accept"; accept
+  wait_for "Reason"; sleep 0.5
+  picture confirm
+  confirm "$(tmux -L "$socket" capture-pane -p -t shot | grep -oE 'demo/action-state [0-9a-f]{8}' | head -1)"
+  for number in 1 2 3 4 5 6b; do wait_for "step $number waits for you:"; sleep 0.8; press Enter; done
+  wait_for "step 8 waits for you,"
+  picture apply
+  sleep 0.8; press A; wait_for "step 9 waits for you:"; sleep 0.8; press Enter; wait_for "step 10 waits for you,"; sleep 0.8; press A
+  wait_for "Receipt"
+  picture receipt
   tmux -L "$socket" kill-server
   sleep 0.3
 done

@@ -173,12 +173,23 @@ func (p *page) meaning() {
 		for at--; at >= 0 && (snap.Steps[at].State == actions.StepSkipped || snap.Steps[at].Step.Writes == ""); at-- {
 		}
 		if at < 0 {
-			p.Hang(sheet.Indent+"If this stops here: ", theme.Muted, "nothing was changed")
+			p.Hang(sheet.Indent+"If this stops here: ", theme.Muted, "this apply has changed nothing"+p.before())
 			return
 		}
 		at = snap.Current
 	}
 	p.Hang(sheet.Indent+"If this stops here: ", theme.Muted, phrase.Safe(snap.Steps[at].Step.OnFailure))
+}
+
+// before is what an earlier apply of the plan has done that can't be undone; ""
+// for nothing.
+func (p *page) before() string {
+	for _, at := range p.s.snap.Steps {
+		if at.State == actions.StepSkipped && at.Step.NoReturn {
+			return "; step " + at.Step.Number + " has nothing to do: " + phrase.Safe(at.Detail)
+		}
+	}
+	return ""
 }
 
 // passed is how many steps at the beginning are over, and need no line each.
@@ -199,7 +210,7 @@ func (p *page) steps(passed int, whole bool) {
 	all := p.s.snap.Steps
 	p.Title("Steps")
 	if passed > 1 {
-		p.Sign(theme.OK, fmt.Sprintf("%s to %s are done", all[0].Step.Number, all[passed-1].Step.Number))
+		p.Sign(theme.OK, fmt.Sprintf("%s to %s are passed", all[0].Step.Number, all[passed-1].Step.Number))
 		all = all[passed:]
 	}
 	if whole {

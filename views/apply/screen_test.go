@@ -211,6 +211,19 @@ func TestEachWritingStepNeedsItsOwnKey(t *testing.T) {
 	}
 }
 
+// What an earlier apply has done is said where this one has changed nothing yet.
+func TestWhatWasDoneBeforeIsNotForgotten(t *testing.T) {
+	s := newScene(t)
+	s.runs.Skip(actions.StepCommit, "the plan is recorded as COMMITTED already")
+	d, _ := s.watch(s.start(true), 80, 24)
+	for _, number := range []string{"1", "2", "3", "4", "5", "6", "6b"} {
+		until(t, d, "step "+number+" waits for you:")
+		d.Press("enter")
+	}
+	until(t, d, "step 8 waits for you, and it writes")
+	says(t, d, "If this stops here: this apply has changed nothing; step 7 has nothing to do: the plan is recorded as COMMITTED already")
+}
+
 // A held key passes one step, and none that came up under it.
 func TestAHeldKeyPassesOneStep(t *testing.T) {
 	s := newScene(t)
