@@ -45,6 +45,13 @@ func (i *Inspector) Records(ctx context.Context, job Job) (*RecordBrowser, error
 	return &RecordBrowser{reader: reader, topic: topic}, nil
 }
 
+// KeyTexts finds texts of keys by the digests that records have of them, as far as
+// a recovery point of the job keeps them; nil where none does.
+func (i *Inspector) KeyTexts(ctx context.Context, job Job) KeyDictionary {
+	points, _ := i.list(ctx, job.RecoveryPoints) // what is missing is shown by its digest
+	return i.dictionary(ctx, points)
+}
+
 // Topic is the topic as it was described when browsing began.
 func (b *RecordBrowser) Topic() DataTopic { return b.topic }
 

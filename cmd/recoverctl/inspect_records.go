@@ -111,6 +111,9 @@ func (a *app) inspectRecords(ctx context.Context, in *inspect.Inspector, job ins
 		return err
 	}
 	r := recordsRun{app: a, ask: ask, browser: b, context: inspect.RecordContext{Partitions: len(b.Topic().Partitions), MaxParallelism: job.MaxParallelism}}
+	if !ask.raw {
+		r.context.Dictionary = in.KeyTexts(ctx, job)
+	}
 	begin, err := r.begin(ctx, in, job)
 	if err != nil {
 		return err
