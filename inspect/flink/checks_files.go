@@ -89,12 +89,14 @@ func (b *builder) references() []*reference {
 		if !seen {
 			known = &r
 			known.err, known.first, known.size = err, ref, flinkmeta.UnknownSize
-			known.segments = map[int64]int64{}
 			byPlace[key] = known
 			all = append(all, known)
 		}
 		switch {
 		case s.Kind == flinkmeta.SegmentStream:
+			if known.segments == nil {
+				known.segments = map[int64]int64{}
+			}
 			known.segments[s.Segment.Start] = max(known.segments[s.Segment.Start], s.Size)
 			known.end = max(known.end, sum(s.Segment.Start, s.Size))
 		case s.Size != flinkmeta.UnknownSize:

@@ -139,8 +139,11 @@ func (r *keyedReading) inline() bool {
 	})
 }
 
-// skipped tells that keys are not read: check K7.
+// skipped tells that keys of an agent are not read: check K7.
 func (r *keyedReading) skipped() {
+	if !r.agent {
+		return
+	}
 	r.add("K7", inspect.SeverityInfo, hintCanonical, "operator %s: per-key checks skipped: %s", r.operator.Label(), r.out.Why)
 }
 
@@ -228,6 +231,9 @@ func (r *keyedReading) streams(ctx context.Context, whole bool) error {
 		r.header(&first.stream.Header)
 		r.out.Decoded = inspect.DecodedHeader
 		r.out.Why = fmt.Sprintf("it has %s, and more than %s of keyed state is read only when all keys are asked for", figures.Bytes(r.out.Bytes), figures.Bytes(smallKeyed))
+		if !r.agent {
+			return nil
+		}
 		r.add("K7", inspect.SeverityInfo, "read all of it with recoverctl inspect point --keys", "operator %s: per-key checks skipped: %s", r.operator.Label(), r.out.Why)
 		return nil
 	}

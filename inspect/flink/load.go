@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -22,6 +23,8 @@ const (
 	maxMetadata = 1 << 30
 	// bigMetadata is from where on only one metadata file is in memory at once.
 	bigMetadata = 64 << 20
+	// bigGCPercent is how much garbage may lie beside it, in percent.
+	bigGCPercent = 25
 	// parallelLoads is how many recovery points are read at once.
 	parallelLoads = 4
 )
@@ -113,6 +116,9 @@ func (s *Store) load(ctx context.Context, c candidate, ask asked) (inspect.Recov
 		select {
 		case s.big <- struct{}{}:
 			defer func() { <-s.big }()
+			// The file itself is most of the heap: by default as much again would be
+			// left to garbage.
+			defer debug.SetGCPercent(debug.SetGCPercent(bigGCPercent))
 		case <-ctx.Done():
 			return p, accessFault(ctx.Err(), c.meta, c.uri)
 		}
