@@ -7,6 +7,10 @@
 // no clock of its own, so that the same function speaks in the console, in the
 // commands and, later, right before a delete.
 //
+// A scan for durable calls (CallScan) is shown every record of a topic once, by
+// whatever backend reads it, and says which calls are at risk and what a restore
+// from each recovery point does to them. It keeps open actions, never records.
+//
 // Nothing in this package or below it writes to any system, and nothing here
 // knows a terminal: the same structs are rendered by commands and by screens.
 package inspect

@@ -21,7 +21,7 @@ import (
 var _ inspect.CallReader = (*Store)(nil)
 
 const (
-	scanBytes   = 4 << 20                // of one answer of a scan
+	scanBytes   = 1 << 20                // of one answer of a scan
 	scanWorkers = 4                      // partitions that are read at the same time, at most
 	updatePause = 100 * time.Millisecond // between two updates
 )

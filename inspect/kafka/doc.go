@@ -9,6 +9,11 @@
 // offsets of the broker's own batches have passed it, or when the leader has
 // said repeatedly that nothing is stored below it. Silence is never an end.
 //
+// A scan for durable calls reads a whole topic as a restore would, several
+// partitions at a time, and walks the record batches itself: no record is made of
+// what is looked at once. One partition that can't be read hides no other; what
+// was read until then is in the answer.
+//
 // The package never writes, never joins a consumer group and never creates a
 // topic by asking for it. Memory is bounded by the limits on a control topic, and of a
 // data topic only a few answers are held.

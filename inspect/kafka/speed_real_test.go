@@ -274,18 +274,20 @@ func BenchmarkScanAgainstOthers(b *testing.B) {
 	fmt.Printf("\n%d records, %d partitions, median of %d, GOMAXPROCS %d\n\n", count, benchPartitions, rounds, runtime.GOMAXPROCS(0))
 	fmt.Println("| value | codec | who | records/s | of the bare loop | processor, ns a record | records' hash |")
 	fmt.Println("| --- | --- | --- | --- | --- | --- | --- |")
-	for b.Loop() {
-		for _, size := range []int{400, 1024} {
-			for _, codec := range []struct {
-				name  string
-				codec kgo.CompressionCodec
-			}{{"none", kgo.NoCompression()}, {"lz4", kgo.Lz4Compression()}, {"zstd", kgo.ZstdCompression()}} {
-				topic := busyTopic(b, cluster, topics.Traffic{Records: count, Keys: 20_000, Size: size, Partitions: benchPartitions}, codec.codec)
-				compare(b, openStore(b, cluster), topic, int64(count), rounds, contestants, fmt.Sprintf("%d B | %s", size, codec.name))
-				if err := cluster.DeleteTopic(context.Background(), topic); err != nil {
-					b.Fatal(err)
+	for _, size := range []int{400, 1024} {
+		for _, codec := range []struct {
+			name  string
+			codec kgo.CompressionCodec
+		}{{"none", kgo.NoCompression()}, {"lz4", kgo.Lz4Compression()}, {"zstd", kgo.ZstdCompression()}} {
+			b.Run(fmt.Sprintf("%dB/%s", size, codec.name), func(b *testing.B) {
+				for b.Loop() {
+					topic := busyTopic(b, cluster, topics.Traffic{Records: count, Keys: 20_000, Size: size, Partitions: benchPartitions}, codec.codec)
+					compare(b, openStore(b, cluster), topic, int64(count), rounds, contestants, fmt.Sprintf("%d B | %s", size, codec.name))
+					if err := cluster.DeleteTopic(context.Background(), topic); err != nil {
+						b.Fatal(err)
+					}
 				}
-			}
+			})
 		}
 	}
 }
