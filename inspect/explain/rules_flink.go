@@ -112,7 +112,7 @@ var flinkRules = []rule{
 	},
 	{
 		id: "restarts-exhausted", source: flink, weight: context, wrapper: true, anchor: "Recovery is suppressed by",
-		pattern: p(`Recovery is suppressed by (?P<strategy>\w+)(?:\((?P<settings>[^)]{0,200})\))?`),
+		pattern: p(`Recovery is suppressed by (?P<strategy>\w+Strategy)(?:\((?P<settings>[^)]{0,200})\))?`),
 		cause:   "Flink gave the job up: {strategy} allows no more restarts. It stays failed until somebody starts it.",
 		next:    []string{"The cause below it is why the job failed.", inspectJob, validate},
 	},
