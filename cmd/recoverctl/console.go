@@ -90,6 +90,7 @@ func (a *app) console(ctx context.Context) error {
 	root, commands := console.New(console.Options{
 		Scans: scans, FindKey: callsOf.findKey, Records: callsOf.records, Guides: consoleGuides{app: a, systems: systems},
 		Theme: look, Now: a.clock.Now, Jobs: list, Source: in, LiveEvery: live.Usual, Plans: consolePlans{app: a, in: in, systems: systems, prompt: prompt, applies: applies},
+		Explained:   explainedJobs(profile, nil),
 		Settings:    consoleSettings{app: a, in: in, systems: systems, prompt: prompt, applies: applies},
 		Connections: func() []views.Connection { return connectionList(profile, systems) },
 	})
