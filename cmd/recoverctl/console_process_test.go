@@ -218,10 +218,16 @@ func TestTheConsoleAppliesOnlyWhatIsConfirmed(t *testing.T) {
 	o.sees("STAYS RESTORABLE")
 	o.press("AAAA") // in one piece, as a paste without brackets comes
 	o.sees("came together with other letters")
-	o.press("A\r \r \r")
 	o.press("\x1b[200~A\r \x1b[201~")
 	o.sees("a paste is not taken here")
+	o.press("A\r \r \r") // the first letter of a piece may be a key; the rest confirms nothing
+	for o.read(2 * time.Second) {
+	}
 	unchanged("keys in one piece")
+	if strings.Contains(o.seen.String()[o.from:], "by name") {
+		o.press("\x1b")
+		time.Sleep(time.Second)
+	}
 
 	o.asks()
 	for range 60 { // held down
