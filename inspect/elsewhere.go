@@ -18,8 +18,8 @@ func (i *Inspector) Elsewhere(ctx context.Context, job Job, uri string) (PointSu
 		faults []error
 		err    error
 	)
-	wg.Go(func() { v, faults, err = i.Validate(ctx, job, uri) })
-	wg.Go(func() { point, _ = i.points.Point(ctx, uri) }) // its error is among the faults of Validate, which reads it too
+	wg.Go(func() { v, faults, err = i.validatePoint(ctx, job, uri, false) })
+	wg.Go(func() { point, _ = i.points.Point(ctx, uri) }) // its error is among the faults of validatePoint, which reads it too
 	wg.Wait()
 	if err != nil {
 		return PointSummary{}, err

@@ -45,6 +45,7 @@ type reading struct {
 	control    ControlTopic
 	controlErr error
 	at         time.Time
+	flink      string // version of the running job's Flink; empty: not known
 }
 
 func noBrokers(what string) error {
@@ -106,6 +107,7 @@ func (ev reading) question(job Job, point string) RestoreQuestion {
 		Point: point, Job: job,
 		Data: ev.data, DataErr: ev.dataErr,
 		Control: ev.control, ControlErr: ev.controlErr,
+		RunningFlink: ev.flink,
 	}
 }
 
@@ -121,6 +123,7 @@ func (ev reading) questionOf(job Job, point RecoveryPoint) RestoreQuestion {
 		q.PointChecks = point.Checks // of a point that this program can't read they say nothing about what Flink can
 	}
 	q.MetadataVersion, q.CheckpointID, q.Files = point.MetadataVersion, point.CheckpointID, point.Files
+	q.Operators, q.Kind, q.Format = point.Operators, point.Kind, point.Format
 	return q
 }
 
@@ -203,6 +206,12 @@ func (i *Inspector) list(ctx context.Context, places []string) ([]RecoveryPoint,
 // nothing could be said: the point is not there, or neither it nor the cluster
 // could be read. What could not be read beside a verdict is in faults.
 func (i *Inspector) Validate(ctx context.Context, job Job, uri string) (v RestoreValidation, faults []error, err error) {
+	return i.validatePoint(ctx, job, uri, true)
+}
+
+// validatePoint is Validate. A whole answer names the rules of Flink's own that
+// nothing is known for, and what to do next; a summary of a point leaves both out.
+func (i *Inspector) validatePoint(ctx context.Context, job Job, uri string, whole bool) (v RestoreValidation, faults []error, err error) {
 	var (
 		wg        sync.WaitGroup
 		ev        reading
@@ -210,10 +219,13 @@ func (i *Inspector) Validate(ctx context.Context, job Job, uri string) (v Restor
 		pointErr  error
 		others    []RecoveryPoint
 		othersErr error
+		live      LiveState
+		liveErr   error
 	)
 	wg.Go(func() { ev = i.gather(ctx, job) })
 	wg.Go(func() { point, pointErr = i.points.Point(ctx, uri) })
 	wg.Go(func() { others, othersErr = i.list(ctx, job.RecoveryPoints) })
+	wg.Go(func() { live, liveErr = i.liveState(ctx, job) })
 	wg.Wait()
 
 	if pointErr != nil {
@@ -233,13 +245,23 @@ func (i *Inspector) Validate(ctx context.Context, job Job, uri string) (v Restor
 		faults = append(faults, pointErr)
 		point.URI = uri
 	}
-	v, windowErr := i.validate(ctx, ev.questionOf(job, point), maxParallelismOf(point))
+	running := known(live)
+	if running != nil {
+		ev.flink = live.FlinkVersion
+		others = dated(others, live)
+	}
+	q := ev.questionOf(job, point)
+	q.Whole = whole
+	v, windowErr := i.validate(ctx, q, maxParallelismOf(point))
 	list := summarize(job, others, ev)
 	scan := i.count(ctx, job, ev, withPoint(CallPoints(list), v.Marker))
 	scan.into(list)
 	scan.judge(&v)
-	faults = append(faults, nonNil(ev.dataErr, ev.partial, ev.controlErr, othersErr, windowErr, scan.fault())...)
+	faults = append(faults, nonNil(ev.dataErr, ev.partial, ev.controlErr, othersErr, liveErr, windowErr, scan.fault())...)
 	v.Older, v.Newer = nearest(list, others, point, pointErr == nil)
+	if whole {
+		v.Next = NextSteps(job, point.Kind, v, running)
+	}
 	return v, faults, nil
 }
 

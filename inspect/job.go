@@ -25,6 +25,8 @@ type Job struct {
 	Tombstones         bool
 	Partitions         int // partitions of a data topic that the job would create; 64 by default
 	MaxParallelism     int // 0: not known
+	Operator           ExpectedOperator
+	FlinkVersion       string // of the Flink that would restore; empty: that of the running job, where it is read
 	RecoveryPoints     []string
 	Pinned             []string
 	KeepRecoveryPoints int

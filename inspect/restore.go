@@ -33,7 +33,7 @@ func ValidateRestore(q RestoreQuestion) RestoreValidation {
 	r.rangeRule()
 	r.windowRule()
 
-	v := RestoreValidation{Point: q.Point, Window: r.window(), Replayed: r.replayed(), Assumed: r.assumed(), Marker: r.marker()}
+	v := RestoreValidation{Point: q.Point, Window: r.window(), Replayed: r.replayed(), Assumed: r.assumed(), Marker: r.marker(), Next: []NextStep{}}
 	r.book.verdict(&v)
 	v.Runtime = r.runtimes(v)
 	v.Notes = r.notes(v)
@@ -138,6 +138,7 @@ func (r *restore) pointRules() {
 	if r.q.MarkersOnly {
 		r.markersKnown, r.markersWhole = true, true
 		r.book.leave(metadata, metadataTitle, "the markers came from a file: no recovery point was read")
+		r.loadRules()
 		r.book.leave(files, filesTitle, "the markers came from a file: no recovery point was read")
 		return
 	}
@@ -179,6 +180,7 @@ func (r *restore) pointRules() {
 	default:
 		r.book.pass(metadata, metadataTitle, "%s", r.q.metadataFacts())
 	}
+	r.loadRules()
 	switch {
 	case len(lost) > 0:
 		r.book.fail(files, filesTitle, evidence(lost), bounded(lost)...)
@@ -191,6 +193,7 @@ func (r *restore) pointRules() {
 	default:
 		r.book.pass(files, filesTitle, "%s", r.q.fileFacts())
 	}
+	r.kryoRule()
 }
 
 // isFileCheck reports whether a check is about a referenced file: absent, or not
@@ -330,8 +333,14 @@ func (r *restore) assumed() []string {
 		control = "control topic " + quote(*j.ControlTopic)
 	}
 	out := []string{release, tombstones, control}
-	if r.q.WindowRead != nil && j.MaxParallelism > 0 {
+	if j.MaxParallelism > 0 && (r.q.WindowRead != nil || r.book.asked(parallelismCode)) {
 		out = append(out, "max parallelism "+group(int64(j.MaxParallelism)))
+	}
+	if j.FlinkVersion != "" {
+		out = append(out, "Flink "+safetext.Of(j.FlinkVersion).String())
+	}
+	if j.Operator.ID != "" {
+		out = append(out, "agent operator "+j.Operator.String())
 	}
 	return out
 }

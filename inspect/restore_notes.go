@@ -43,6 +43,7 @@ func (r *restore) notes(v RestoreValidation) []string {
 			notes = append(notes, keepACopy(&reason.Problem)...)
 		}
 	}
+	notes = append(notes, r.flinkNotes()...)
 	notes = append(notes, r.hiddenSubtasks()...)
 	if slices.ContainsFunc(r.q.Markers, func(m Marker) bool { return m.TopicID != nil && *m.TopicID == ZeroTopicID }) {
 		notes = append(notes, "A marker names the zero topic id, from a broker without topic ids: no cleanup can be planned from this recovery point.")

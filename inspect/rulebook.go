@@ -82,6 +82,11 @@ func (b *rulebook) failed(code string) bool {
 	return slices.ContainsFunc(b.rules, func(a asked) bool { return a.rule.Code == code && a.answer == fails })
 }
 
+// asked reports whether a rule of that code was decided.
+func (b *rulebook) asked(code string) bool {
+	return slices.ContainsFunc(b.rules, func(a asked) bool { return a.rule.Code == code && (a.answer == fails || a.answer == passes) })
+}
+
 // first is the index of the failure at which the real code stops, or -1.
 func (b *rulebook) first() int {
 	first := -1

@@ -48,7 +48,7 @@ const pollNote = "the replay ends at the first poll that brings nothing for a se
 // releasedOutcome is what 0.1, 0.2 or 0.3 does. What Flink itself refuses comes
 // first: it is the same for every release.
 func (r *restore) releasedOutcome(release Release) (RuntimeOutcome, string) {
-	for _, code := range []string{"metadata-unreadable", "state-file-missing", "marker-null"} {
+	for _, code := range []string{"metadata-unreadable", versionCode, operatorCode, parallelismCode, "state-file-missing", kryoCode, "marker-null"} {
 		if r.book.failed(code) {
 			return ReleaseRejects, "Flink itself fails to restore it: " + r.firstReason(code)
 		}

@@ -97,6 +97,8 @@ type RestoreValidation struct {
 	Newer     *Nearby     `json:"newer"`    // nearest accepted newer point, nil when none is known
 	Assumed   []string    `json:"assumed"`  // settings taken from the profile or flags, not read anywhere
 
+	Next []NextStep `json:"next"` // in this order
+
 	Marker PointMarker `json:"-"`     // what a scan for calls has to know of the point
 	Later  *Later      `json:"later"` // once a plan is applied; nil when none was given
 }
@@ -125,4 +127,12 @@ type RestoreQuestion struct {
 	MetadataVersion int
 	CheckpointID    int64
 	Files           Files
+
+	// What Flink's own rules look at.
+	Operators    []Operator
+	Kind         PointKind
+	Format       Format
+	RunningFlink string // version of the running job's Flink; empty: not known
+
+	Whole bool // rules of Flink's own that lack the job's side are named too
 }

@@ -312,6 +312,18 @@ func renderValidation(t *table, v inspect.RestoreValidation, now time.Time) {
 	t.row(text("accepted and older"), text(nearbyText(v.Older, now)))
 	renderWindow(t, v.Window)
 	renderLater(t, v)
+	renderNext(t, v.Next)
+}
+
+// renderNext says what to do, each with its command on lines of its own.
+func renderNext(t *table, steps []inspect.NextStep) {
+	for _, step := range steps {
+		t.line("")
+		t.line("→ " + step.What + ".")
+		if step.Command != "" {
+			t.command(step.Command)
+		}
+	}
 }
 
 // renderLater says what a restore would be once a plan is applied, and only the
@@ -361,10 +373,10 @@ func nearbyText(n *inspect.Nearby, now time.Time) string {
 		return "none known"
 	}
 	out := fmt.Sprintf("%s  %s old, replays a span of %s offsets", safe(n.URI), age(n.Taken, now), figures.Group(n.Span))
-	if n.RunsAgain != nil {
-		out += fmt.Sprintf(", %s calls run again", figures.Group(*n.RunsAgain))
+	if n.RunsAgain == nil {
+		return out + ", calls not scanned"
 	}
-	return out
+	return out + fmt.Sprintf(", %s calls run again", figures.Group(*n.RunsAgain))
 }
 
 // callsOnRecord says which calls of a job are open, and that nobody looked.

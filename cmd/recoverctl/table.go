@@ -11,8 +11,8 @@ import (
 )
 
 // table is the one writer of text results: lines, and rows of aligned cells. On
-// a terminal nothing is wider than it: lines are wrapped and the last column is
-// cut with a mark. Elsewhere values stay whole, for scripts and tickets.
+// a terminal nothing but a command is wider than it: lines are wrapped and the
+// last column is cut with a mark. Elsewhere values stay whole, for scripts and tickets.
 type table struct {
 	w     *bufio.Writer
 	width int // 0: not a terminal
@@ -53,6 +53,13 @@ func (t *table) line(s string) {
 		return
 	}
 	t.write(s + "\n")
+}
+
+// command ends a block of rows and writes a command that is pasted as it stands: a
+// line break of ours would cut it in two.
+func (t *table) command(s string) {
+	t.block()
+	t.write("    " + safetext.Of(s).String() + "\n")
 }
 
 // block writes the rows collected so far with aligned columns.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/recoverctl/recoverctl/actions"
 	"github.com/recoverctl/recoverctl/inspect"
+	"github.com/recoverctl/recoverctl/inspect/flink"
 	"github.com/recoverctl/recoverctl/internal/fault"
 	"github.com/recoverctl/recoverctl/internal/figures"
 )
@@ -25,6 +26,7 @@ const maxMarkersFile = 64 << 20
 func newValidateRestore(a *app) *cobra.Command {
 	var markersFile, planFile string
 	var readWindow, calls bool
+	var expect expectations
 	cmd := &cobra.Command{
 		Use: "restore URI", Short: "Would a restore from this recovery point be accepted, and what would it replay",
 		Long: `Evaluates every rule of a restore in the order of the real code: the first one
@@ -32,7 +34,18 @@ that fails is the verdict, the others say what they would have said.
 
 The records of the replay window are read with --read-window only: every one of
 them, as the restore would, for one bad record stops it. Give --max-parallelism
-where the recovery point does not say it.
+where the recovery point does not say it; where it says another, the restore is
+refused.
+
+Flink itself asks first: whether the job's Flink reads the metadata (that of the
+running job, or --flink-version), and whether the job still has the operator that
+the state belongs to. Give --operator-uid where the job sets one for its agent
+operator: its id is the hash of the uid, and is looked for in the recovery point.
+Without a uid, as released versions have it, a changed job graph loses the state.
+
+What to do next ends the answer: what must be stopped, and the restore by the
+Flink program, by REST and by the Kubernetes operator, from the nearest accepted
+point where this one is not accepted. Words in capitals are yours to replace.
 
 With --plan it also says what the same restore would say once that cleanup plan
 is applied, and which rules speak differently then. With --calls the topic is
@@ -59,6 +72,9 @@ nothing at that URI or no such plan, 9 the plan is not valid.`,
 			var markers []inspect.Marker
 			var plan *inspect.CleanupPlan
 			read := func() error {
+				if err := expect.check(); err != nil {
+					return err
+				}
 				if cmd.Flags().Changed("plan") {
 					parsed, err := parsePlan(planFile)
 					if err != nil {
@@ -86,6 +102,7 @@ nothing at that URI or no such plan, 9 the plan is not valid.`,
 				if calls {
 					in = in.CountingCalls(a.callProgress())
 				}
+				expect.of(&job)
 				if plan != nil {
 					in = in.WithProspect(actions.Prospect(*plan))
 				}
@@ -110,8 +127,49 @@ nothing at that URI or no such plan, 9 the plan is not valid.`,
 	cmd.Flags().StringVar(&markersFile, "markers", "", "judge the markers in this JSON `FILE` (- for standard input) instead of a recovery point")
 	cmd.Flags().StringVar(&planFile, "plan", "", "also say what it would be once the cleanup plan in this `FILE` is applied")
 	cmd.Flags().BoolVar(&readWindow, "read-window", false, "also read the replay window record by record, as the restore would")
+	expect.register(cmd)
 	registerCalls(cmd, &calls)
 	return cmd
+}
+
+// expectations are what flags say of the job that would be restored.
+type expectations struct {
+	uid, id, flink string
+}
+
+func (e *expectations) register(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&e.uid, "operator-uid", "", "the `UID` that the job sets for its agent operator")
+	cmd.Flags().StringVar(&e.id, "operator-id", "", "the job's agent operator by its `ID`, 32 hex digits")
+	cmd.Flags().StringVar(&e.flink, "flink-version", "", "the `VERSION` of the Flink that would restore, as in 2.3")
+}
+
+// check also brings the operator's id into the form that recovery points have.
+func (e *expectations) check() error {
+	if e.uid != "" && e.id != "" {
+		return fault.New(fault.Usage, "run", "give --operator-uid or --operator-id, not both")
+	}
+	if e.id != "" {
+		id, err := flink.ParseOperatorID(e.id)
+		if err != nil {
+			return err
+		}
+		e.id = id
+	}
+	if e.flink != "" && !inspect.KnowsFlinkVersion(e.flink) {
+		return fault.New(fault.Usage, "run", "--flink-version %s is no version of Flink that is known", safe(e.flink)).
+			WithHint("give it as in 1.20, 2.0 or 2.3")
+	}
+	return nil
+}
+
+func (e *expectations) of(job *inspect.Job) {
+	job.FlinkVersion = e.flink
+	switch {
+	case e.uid != "":
+		job.Operator = inspect.ExpectedOperator{ID: flink.OperatorIDOf(e.uid), UID: e.uid}
+	case e.id != "":
+		job.Operator = inspect.ExpectedOperator{ID: e.id}
+	}
 }
 
 // windowProgress says on a terminal, once a second, how far the reading of a

@@ -2,7 +2,6 @@ package restorecheck
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/recoverctl/recoverctl/inspect"
 	"github.com/recoverctl/recoverctl/internal/figures"
@@ -24,65 +23,68 @@ func (p *page) nearby(lead string, n *inspect.Nearby) {
 		return
 	}
 	calls := "calls " + phrase.NotScanned
-	if at, ok := reading.Find(n.URI); ok && reading.Overview.Points[at].RunsAgain != nil {
-		calls = figures.Group(*reading.Overview.Points[at].RunsAgain) + " calls run again"
+	if n.RunsAgain != nil {
+		calls = figures.Group(*n.RunsAgain) + " calls run again"
 	}
 	p.Hang(indent+lead, theme.Plain, fmt.Sprintf("%s  %s  span %s  %s", p.name(n.URI), phrase.Age(n.Taken, reading.At), figures.Group(n.Span), calls))
 }
 
-// next is the command that restores, from this point if it is accepted, else
-// from the nearest accepted one. Nothing is offered where none is known.
+// steps are what to do after this answer, as the command line tells it.
+func (s *Screen) steps(point inspect.PointSummary) []inspect.NextStep {
+	return inspect.NextSteps(s.job, point.Kind, point.Validation, s.reader.Reading.Overview.Live)
+}
+
+// next are the steps that every operator can take, from this point if it is
+// accepted, else from the nearest accepted one: they stay in sight. What is known
+// of the point's neighbour beside its verdict is said with them.
 func (p *page) next(point inspect.PointSummary) {
-	uri := point.URI
-	if point.Verdict != inspect.Accepted {
-		switch v := point.Validation; {
-		case v.Newer != nil:
-			uri = v.Newer.URI
-		case v.Older != nil:
-			uri = v.Older.URI
-		default:
-			p.Sign(theme.Warning, "No accepted point is known. "+p.elsewhere()+"; do not start the job without state before you know which calls run again.")
-			return
+	p.neighbour(point)
+	for _, step := range inspect.StepsBy(p.steps(point), inspect.ByHand, inspect.ByCLI) {
+		p.step(step)
+		if step.By == inspect.ByCLI {
+			p.command = step.Command // the last one restores
 		}
 	}
-	running := phrase.Job(p.job)
-	if live := p.reader.Reading.Overview.Live; live != nil && live.JobID != "" {
-		running += fmt.Sprintf(" (job %s, %s)", phrase.Safe(live.JobID), phrase.Safe(live.State))
+}
+
+// ways are what to look at first, and the steps for those who don't use Flink's
+// own program.
+func (p *page) ways(point inspect.PointSummary) {
+	steps := inspect.StepsBy(p.steps(point), inspect.ByLooking, inspect.ByREST, inspect.ByKubernetes)
+	if len(steps) == 0 {
+		return
 	}
-	p.Hang(indent, theme.Title, fmt.Sprintf("To restore from %s: stop %s, then", p.name(uri), running))
-	if at, ok := p.reader.Reading.Find(uri); ok && uri != point.URI {
+	p.Blank()
+	for _, step := range steps {
+		p.step(step)
+	}
+}
+
+func (p *page) step(step inspect.NextStep) {
+	tone := theme.Title
+	if step.By != inspect.ByCLI {
+		tone = theme.Plain
+	}
+	p.Hang(indent, tone, phrase.Safe(step.What)+".")
+	if step.Command != "" {
+		p.Hang(indent+"  ", theme.Plain, phrase.Safe(step.Command))
+	}
+}
+
+// neighbour warns where the job's release does otherwise with the point that the
+// steps lead to.
+func (p *page) neighbour(point inspect.PointSummary) {
+	v := point.Validation
+	to := v.Newer
+	if to == nil {
+		to = v.Older
+	}
+	if point.Verdict == inspect.Accepted || to == nil {
+		return
+	}
+	if at, ok := p.reader.Reading.Find(to.URI); ok {
 		if v := p.reader.Reading.Overview.Points[at].Validation; len(v.Runtime) == 1 {
 			p.otherwise(v)
 		}
 	}
-	argument, ok := shellWord(uri)
-	if !ok {
-		p.Sign(theme.Warning, "Its URI holds characters that can't be shown as they are, so no command is offered: recoverctl inspect points -o json prints it exactly.")
-		return
-	}
-	p.command = "flink run -s " + argument
-	p.Hang(indent+"  ", theme.Plain, p.command+" [options] JAR")
-}
-
-// elsewhere is where an accepted point may come from.
-func (p *page) elsewhere() string {
-	if _, _, unknown := p.reader.Reading.Verdicts(); unknown > 0 {
-		return "Some are unknown: make readable what could not be read, then r"
-	}
-	return "Look for recovery points in other places"
-}
-
-// shellWord is uri as one word of a shell. False: it holds what a terminal may
-// not be shown, and what is shown would be another URI.
-func shellWord(uri string) (string, bool) {
-	if phrase.Copied(uri) == "" {
-		return "", false
-	}
-	plain := strings.IndexFunc(uri, func(r rune) bool {
-		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-", r)
-	}) < 0
-	if plain {
-		return uri, true
-	}
-	return "'" + strings.ReplaceAll(uri, "'", `'\''`) + "'", true
 }

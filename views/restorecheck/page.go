@@ -50,6 +50,9 @@ func (s *Screen) page(width int, all bool) (lines []string, next *page) {
 	if elsewhere {
 		p.Hang(indent, theme.Muted, "It lies in none of the job's places ("+reading.Searched()+").")
 	}
+	if v.Calls != nil {
+		p.calls(v.Calls) // what is paid twice is part of the headline
+	}
 	p.otherwise(v)
 	if p.refusing(v.Rules) && len(v.Notes) > 0 {
 		p.Blank()
@@ -62,8 +65,13 @@ func (s *Screen) page(width int, all bool) (lines []string, next *page) {
 	if len(v.Assumed) > 0 {
 		p.Hang(indent+"Assumed from the profile: ", theme.Muted, phrase.Safe(strings.Join(v.Assumed, ", ")))
 	}
+	if unstated := v.Unstated(); len(unstated) > 0 {
+		p.Hang(indent+"Not asked, for the job's side is not known: ", theme.Muted, phrase.Safe(strings.Join(unstated, ", "))+". recoverctl validate restore takes it as flags.")
+	}
 	p.releases(v)
-	p.calls(v.Calls)
+	if v.Calls == nil {
+		p.calls(nil)
+	}
 	unread := reading.Err
 	if reading.Failed {
 		unread = nil // told at the top
@@ -76,6 +84,7 @@ func (s *Screen) page(width int, all bool) (lines []string, next *page) {
 		p.Hang(" ", theme.Plain, "Not everything could be read:")
 		p.Faults(theme.Warning, "", unread)
 	}
+	p.ways(point)
 	next.nearest(v)
 	next.next(point)
 	return p.Lines, next
