@@ -275,8 +275,6 @@ func (a *app) sameFlags() string {
 	return b.String()
 }
 
-func quoteArg(s string) string { return shellword.Quote(s) }
-
 func newPlanShow(a *app) *cobra.Command {
 	var skipCalls bool
 	cmd := &cobra.Command{

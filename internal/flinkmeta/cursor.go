@@ -1,6 +1,7 @@
 package flinkmeta
 
 import (
+	"errors"
 	"io"
 )
 
@@ -151,7 +152,7 @@ func (f *framed) skip(n int64, what string) error {
 }
 
 func (f *framed) ended(err error, what string, need int64) error {
-	if err == io.EOF {
+	if errors.Is(err, io.EOF) {
 		return truncated(f.in.pos(), what, need, 0)
 	}
 	return err

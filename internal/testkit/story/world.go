@@ -80,7 +80,6 @@ type jobConfig struct {
 	pinned     []string
 	controls   string // control topic of the job where it is another; "-": none
 	tombstones bool
-	topic      string // where it is another
 	access     string
 	flink      map[string]any // empty: none is known
 }
@@ -285,7 +284,7 @@ func (w *world) planned(ctx context.Context, name, source string, at []int64) (p
 	}
 	p := plan{Plan: cases.Plan{Source: source, Topic: w.data, TopicID: id, Offsets: map[string]int64{}}, file: filepath.Join(w.dir, name+".json")}
 	for n, offset := range at {
-		p.Plan.Offsets[strconv.Itoa(int(n))] = offset
+		p.Plan.Offsets[strconv.Itoa(n)] = offset
 	}
 	return p, nil
 }
