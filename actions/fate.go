@@ -124,6 +124,7 @@ func (w world) judge(point inspect.RecoveryPoint) inspect.RestoreValidation {
 		Data: w.data, DataErr: w.dataErr, Control: w.control, ControlErr: w.controlErr,
 		Markers: point.Markers, PointErr: point.Err,
 		MetadataVersion: point.MetadataVersion, CheckpointID: point.CheckpointID, Files: point.Files,
+		Operators: point.Operators, Kind: point.Kind, Format: point.Format,
 	}
 	if point.Err == nil {
 		q.PointChecks = point.Checks // of a point that this program can't read they say nothing about what Flink can
