@@ -259,6 +259,7 @@ func (d *decoder) job(n *yaml.Node, path string, number int) Job {
 	if f := s.child("flink"); f != nil {
 		j.Flink.REST = f.text("rest", httpURL)
 		j.Flink.Job = f.text("job", notBlank)
+		j.Flink.OperatorUID = f.text("operator-uid", notBlank)
 		f.close()
 	}
 	if f := s.child("fluss"); f != nil {

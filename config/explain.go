@@ -156,6 +156,7 @@ func (e *explanation) job(shownAt, at string, j Job) {
 	add("keep-recovery-points", strconv.Itoa(j.KeepRecoveryPoints))
 	add("flink.rest", j.Flink.REST)
 	add("flink.job", j.Flink.Job)
+	add("flink.operator-uid", j.Flink.OperatorUID)
 	add("fluss.servers", list(j.Fluss.Servers))
 	add("fluss.table", j.Fluss.Table)
 	add("fluss.username", j.Fluss.Username)

@@ -79,6 +79,7 @@ func TestExplainSaysWhereEachValueCameFrom(t *testing.T) {
 		"jobs[order-agent].keep-recovery-points | 2 | FILE:23",
 		"jobs[order-agent].flink.rest | http://jobmanager:8081 | FILE:24",
 		"jobs[order-agent].flink.job |  | not set",
+		"jobs[order-agent].flink.operator-uid |  | not set",
 		"jobs[order-agent].fluss.servers |  | not set",
 		"jobs[order-agent].fluss.table |  | not set",
 		"jobs[order-agent].fluss.username |  | not set",

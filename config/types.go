@@ -120,10 +120,12 @@ type ActionState struct {
 	JobTombstones bool    // whether the job itself writes tombstones
 }
 
-// Flink is where a job's JobManager answers, and what it calls the job.
+// Flink is where a job's JobManager answers, and what it calls the job and its
+// agent operator.
 type Flink struct {
-	REST string // http or https; empty: not said
-	Job  string // name or id; empty: the job's own name is its name in Flink too
+	REST        string // http or https; empty: not said
+	Job         string // name or id; empty: the job's own name is its name in Flink too
+	OperatorUID string // that the job's code sets for its agent operator; empty: not said
 }
 
 // Fluss is where a job's Fluss tables are.

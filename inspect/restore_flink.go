@@ -205,7 +205,7 @@ func (e ExpectedOperator) String() string {
 func (r *restore) operatorRule() {
 	want := r.q.Job.Operator
 	if want.ID == "" {
-		r.unstated(operatorCode, operatorTitle, "the job's agent operator is not known: give --operator-uid if the job sets one")
+		r.unstated(operatorCode, operatorTitle, "the job's agent operator is not known: give --operator-uid, or flink.operator-uid in the profile, if the job sets one")
 		return
 	}
 	if why := r.neverRead(); why != "" {

@@ -90,13 +90,17 @@ func (a *app) job() (inspect.Job, error) {
 }
 
 func jobOf(profile string, j config.Job) inspect.Job {
-	return inspect.Job{
+	job := inspect.Job{
 		Profile: profile, Name: j.Name, Runtime: inspect.Release(j.Runtime),
 		Topic: j.ActionState.Topic, ControlTopic: j.ActionState.ControlTopic, Tombstones: j.ActionState.JobTombstones,
 		Partitions: j.Partitions, MaxParallelism: j.MaxParallelism,
 		RecoveryPoints: j.RecoveryPoints, Pinned: j.Pinned, KeepRecoveryPoints: j.KeepRecoveryPoints,
 		Flink: flinkRef(j),
 	}
+	if uid := j.Flink.OperatorUID; uid != "" {
+		job.Operator = inspect.ExpectedOperator{ID: flink.OperatorIDOf(uid), UID: uid}
+	}
+	return job
 }
 
 // connections are the systems behind an inspector.
