@@ -3,8 +3,10 @@ package inspect_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/recoverctl/recoverctl/inspect"
+	"github.com/recoverctl/recoverctl/internal/clock"
 	"github.com/recoverctl/recoverctl/internal/fault"
 )
 
@@ -121,5 +123,46 @@ func TestCommandsHoldNoLogin(t *testing.T) {
 		if strings.Contains(step.Command, "secret") {
 			t.Error(step.Command)
 		}
+	}
+}
+
+// A check asks the running job too: its Flink decides whether the metadata can be
+// read, and it is what must be stopped first.
+func TestACheckAsksTheRunningJob(t *testing.T) {
+	log := broker{
+		Data:    data(inspect.LogRange{Start: 150, End: 200}, inspect.LogRange{Start: 250, End: 300}),
+		Control: controlTopicOf(inspect.Offsets{0: 150, 1: 250}),
+	}
+	newest, oldest := point(44, time.Minute, inspect.Offsets{0: 180, 1: 260}), point(12, time.Hour, inspect.Offsets{0: 100, 1: 260})
+	store := shelf{Places: map[string][]inspect.RecoveryPoint{"ckpt": {newest, oldest}}}
+	state := *running("RESTARTING", inspect.RetainOnCancellation)
+	ask := func(live flink, uri string) (inspect.RestoreValidation, []error) {
+		t.Helper()
+		v, faults, err := inspect.New(store, log, clock.NewFake(now)).WithLive(live).Validate(t.Context(), inFlink(agentJob()), uri)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v, faults
+	}
+
+	v, faults := ask(flink{state: state}, oldest.URI)
+	if v.Verdict != inspect.Rejected || v.Newer == nil || len(faults) > 0 {
+		t.Fatalf("%s %+v, %v", v.Verdict, v.Newer, faults)
+	}
+	if rule := ruleOf(t, v, "metadata-version-unsupported"); rule.Result != inspect.Passed {
+		t.Errorf("metadata version 6 in Flink 2.3.0: %+v", rule)
+	}
+	byFlink := inspect.StepsBy(v.Next, inspect.ByCLI)
+	if len(byFlink) != 2 || byFlink[0].Command != "flink cancel "+liveID || byFlink[1].Command != "flink run -s "+newest.URI+" JAR" {
+		t.Errorf("steps %+v", byFlink)
+	}
+
+	state.FlinkVersion = "1.20.5"
+	if v, _ = ask(flink{state: state}, newest.URI); v.Verdict != inspect.Rejected || v.Reasons[0].Code != "metadata-version-unsupported" || v.Older != nil || v.Newer != nil {
+		t.Errorf("%s %+v: no point of version 6 is restored by Flink 1.20", v.Verdict, v.Reasons)
+	}
+	v, faults = ask(flink{err: errDenied}, newest.URI)
+	if v.Verdict != inspect.Accepted || len(faults) != 1 || inspect.StepsBy(v.Next, inspect.ByCLI)[0].Command != "flink cancel JOB_ID" {
+		t.Errorf("%s, %v, %+v: a JobManager that does not answer decides nothing", v.Verdict, faults, v.Next)
 	}
 }
