@@ -193,8 +193,10 @@ func (s *steps) stop(target Nearby) {
 	case own:
 		s.canceled(fmt.Sprintf("First stop %s by cancelling it, which keeps its checkpoints. Never by flink stop: a job that finishes deletes them", name), id)
 	case live.State == "RUNNING":
-		s.add(ByCLI, fmt.Sprintf("First stop %s with a last savepoint", name), "flink stop "+id)
+		s.add(ByCLI, fmt.Sprintf("First stop %s with a last savepoint. Its checkpoints go: a job that finishes deletes them", name), "flink stop "+id)
 		s.add(ByREST, "To stop it by REST", curl("POST", s.rest()+"/jobs/"+id+"/stop", `{"drain":false}`))
+	case live.Settings != nil && live.Settings.Retention != RetainOnCancellation:
+		s.canceled(fmt.Sprintf("First stop %s. By its settings (%s) its own checkpoints go with it", name, safetext.Of(string(live.Settings.Retention))), id)
 	default:
 		s.canceled("First stop "+name, id)
 	}

@@ -59,10 +59,10 @@ func TestNextSteps(t *testing.T) {
 			want: []string{"once you know", "flink cancel " + liveID}, none: []string{"flink stop " + liveID}},
 		"a savepoint of a running job": {
 			kind: inspect.KindSavepoint, v: inspect.RestoreValidation{Point: sav, Verdict: inspect.Accepted}, live: running("RUNNING", inspect.RetainOnCancellation),
-			want: []string{"flink stop " + liveID, `/stop -H 'Content-Type: application/json' -d '{"drain":false}'`, "flink run -s " + sav}},
+			want: []string{"a job that finishes deletes them", "flink stop " + liveID, `/stop -H 'Content-Type: application/json' -d '{"drain":false}'`, "flink run -s " + sav}},
 		"a savepoint of a failing job": {
 			kind: inspect.KindSavepoint, v: inspect.RestoreValidation{Point: sav, Verdict: inspect.Accepted}, live: running("RESTARTING", inspect.NoRetention),
-			want: []string{"flink cancel " + liveID, "flink run -s " + sav}, none: []string{"flink stop " + liveID}},
+			want: []string{"NO_EXTERNALIZED_CHECKPOINTS) its own checkpoints go", "flink cancel " + liveID, "flink run -s " + sav}, none: []string{"flink stop " + liveID}},
 		"a job that has ended": {
 			kind: inspect.KindCheckpoint, v: accepted, live: running("FAILED", inspect.RetainOnCancellation),
 			want: []string{"Nothing must be stopped", "flink run -s " + chk}, none: []string{"flink cancel", "flink stop"}},
