@@ -117,6 +117,10 @@ func happening(group, name string, do func(context.Context, *ground) error) faul
 	return faultKind{group: group, name: name, rule: func(g *ground, p place) kafkaproxy.Rule {
 		return g.rule(p, kafkaproxy.BeforeForward, 1, kafkaproxy.Call(func(ctx context.Context, _ kafkaproxy.Request) error {
 			defer close(g.happened)
+			// Whoever does it does not give up because the apply hangs up meanwhile.
+			const limit = 30 * time.Second
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
+			defer cancel()
 			return do(ctx, g)
 		}))
 	}, awaited: true}
