@@ -28,7 +28,7 @@ type Cluster struct {
 	replicas int16 // of a topic that CreateTopic makes
 
 	mu       sync.Mutex
-	producer *kgo.Client // made when first needed; gone when a topic is deleted or grows, because it remembers the old one
+	producer *producer // made when first needed; gone when a topic is deleted or grows, because it remembers the old one
 }
 
 // NewCluster connects to brokers that need neither TLS nor a login.

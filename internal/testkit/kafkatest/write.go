@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
@@ -36,11 +37,18 @@ func (r Record) kgo(topic string, partition int32) *kgo.Record {
 // Write writes records to one partition in this order and returns the offset
 // of the first. All of them are acknowledged when it returns.
 func (c *Cluster) Write(ctx context.Context, topic string, partition int32, records ...Record) (int64, error) {
-	producer, err := c.producing()
+	p, err := c.producing()
 	if err != nil {
 		return 0, err
 	}
-	return write(ctx, producer, topic, partition, records)
+	defer p.using.Done()
+	return write(ctx, p.Client, topic, partition, records)
+}
+
+// producer is a client that several tests may write with at once.
+type producer struct {
+	*kgo.Client
+	using sync.WaitGroup // writes that are on their way
 }
 
 // Begin starts a transaction and writes records to one partition in it. The
@@ -124,25 +132,31 @@ func write(ctx context.Context, client *kgo.Client, topic string, partition int3
 	return out[0].Offset, nil
 }
 
-func (c *Cluster) producing() (*kgo.Client, error) {
+// producing is the cluster's producer. Whoever gets it says when it is done.
+func (c *Cluster) producing() (*producer, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.producer == nil {
-		producer, err := c.newProducer()
+		client, err := c.newProducer()
 		if err != nil {
 			return nil, err
 		}
-		c.producer = producer
+		c.producer = &producer{Client: client}
 	}
+	c.producer.using.Add(1)
 	return c.producer, nil
 }
 
+// dropProducer makes the next write begin with a new producer. Writes that are on
+// their way are waited for.
 func (c *Cluster) dropProducer() {
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.producer != nil {
-		c.producer.Close()
-		c.producer = nil
+	old := c.producer
+	c.producer = nil
+	c.mu.Unlock()
+	if old != nil {
+		old.using.Wait()
+		old.Close()
 	}
 }
 
