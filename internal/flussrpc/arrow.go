@@ -151,7 +151,50 @@ func (d *arrowDecoder) decode(b []byte, count int) (source arrowRows, err error)
 	if record.NumRows() != int64(count) {
 		return arrowRows{}, fmt.Errorf("its Arrow message has %d rows, and the batch says %d", record.NumRows(), count)
 	}
+	for i, column := range record.Columns() {
+		if err := checkColumn(column, count); err != nil {
+			return arrowRows{}, fmt.Errorf("column %d: %w", i, err)
+		}
+	}
 	return arrowRows{record.Columns(), d.text}, nil
+}
+
+// checkColumn asks whether all values of a column lie in its buffers. The library
+// takes that on trust and panics when a value is looked at.
+func checkColumn(column arrow.Array, count int) error {
+	buffers := column.Data().Buffers()
+	size := func(i int) int {
+		if i >= len(buffers) || buffers[i] == nil {
+			return 0
+		}
+		return buffers[i].Len()
+	}
+	const bits = 8
+	if need := (count + bits - 1) / bits; column.Data().Offset() != 0 || (size(0) > 0 || column.NullN() > 0) && size(0) < need {
+		return fmt.Errorf("the marks of its nulls are %d bytes for %d rows", size(0), count)
+	}
+	switch c := column.(type) {
+	case *array.Binary:
+		last := int32(0)
+		for _, at := range c.ValueOffsets() {
+			if at < last || int(at) > size(2) {
+				return fmt.Errorf("a value ends at byte %d of %d", at, size(2))
+			}
+			last = at
+		}
+		if len(c.ValueOffsets()) != count+1 {
+			return fmt.Errorf("it has %d ends of values for %d rows", len(c.ValueOffsets()), count)
+		}
+	case *array.FixedSizeBinary:
+		if width := c.DataType().(*arrow.FixedSizeBinaryType).ByteWidth; size(1) < width*count {
+			return fmt.Errorf("%d values of %d bytes have %d", count, width, size(1))
+		}
+	case *array.Boolean:
+		if size(1) < (count+bits-1)/bits {
+			return fmt.Errorf("%d values have %d bytes", count, size(1))
+		}
+	}
+	return nil
 }
 
 // again makes a new reader after one that failed.
