@@ -28,19 +28,18 @@ type trioFault struct {
 }
 
 func trioFaults() []trioFault {
-	type does = func(context.Context, *kafkatest.Trio, *ground, kafkaproxy.Request) error
-	stop := does(func(_ context.Context, t *kafkatest.Trio, _ *ground, r kafkaproxy.Request) error {
+	stop := func(_ context.Context, t *kafkatest.Trio, _ *ground, r kafkaproxy.Request) error {
 		return t.Stop(r.Node)
-	})
-	kill := does(func(_ context.Context, t *kafkatest.Trio, _ *ground, r kafkaproxy.Request) error {
+	}
+	kill := func(_ context.Context, t *kafkatest.Trio, _ *ground, r kafkaproxy.Request) error {
 		return t.Kill(r.Node)
-	})
-	pause := does(func(_ context.Context, t *kafkatest.Trio, _ *ground, r kafkaproxy.Request) error {
+	}
+	pause := func(_ context.Context, t *kafkatest.Trio, _ *ground, r kafkaproxy.Request) error {
 		return t.Pause(r.Node)
-	})
-	restart := does(func(ctx context.Context, t *kafkatest.Trio, _ *ground, r kafkaproxy.Request) error {
+	}
+	restart := func(ctx context.Context, t *kafkatest.Trio, _ *ground, r kafkaproxy.Request) error {
 		return errors.Join(t.Stop(r.Node), t.Restart(ctx, r.Node))
-	})
+	}
 	const before, after = kafkaproxy.BeforeForward, kafkaproxy.AfterForward
 	return []trioFault{
 		{name: "another leads when the request arrives", when: before, do: moveLeaders, fits: func(p place) bool { return p.key != kmsg.CreateTopics }},
