@@ -69,7 +69,7 @@ const maxParallelism = 1 << 15
 func keyOf(op, text string) (flinkkey.Key, error) {
 	key, err := flinkkey.Parse(text)
 	if err != nil {
-		return key, fault.Wrap(fault.Usage, op, err, "%s", safe(err.Error())).WithHint("write it as string:alice or long:42")
+		return key, fault.New(fault.Usage, op, "%s", safe(err.Error())).WithHint("write it as string:alice or long:42")
 	}
 	return key, nil
 }

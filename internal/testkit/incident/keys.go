@@ -5,8 +5,9 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
-	"math/bits"
 	"strconv"
+
+	"github.com/recoverctl/recoverctl/internal/flinkkey"
 )
 
 // key is a business key of the job: a string, by which its input is
@@ -24,12 +25,12 @@ func newKey(text string) key {
 	return key{
 		text:   text,
 		digest: base64.StdEncoding.EncodeToString(sum[:]),
-		group:  murmur(javaHash(text)) % maxParallelism,
+		group:  flinkkey.Group(flinkkey.JavaHash(text), maxParallelism),
 	}
 }
 
 // partition is where the records of the key are.
-func (k key) partition() int32 { return murmur(javaHash(k.digest)) % Partitions }
+func (k key) partition() int32 { return flinkkey.Partition(k.digest, Partitions) }
 
 // subtask is the one that owns the key's group.
 func (k key) subtask() int32 { return k.group * parallelism / maxParallelism }
@@ -58,34 +59,6 @@ func appendVarint(out []byte, n int) []byte {
 		out = append(out, byte(n)|0x80)
 	}
 	return append(out, byte(n))
-}
-
-// javaHash is String.hashCode of a text of ASCII characters.
-func javaHash(text string) int32 {
-	var h int32
-	for i := range len(text) {
-		h = 31*h + int32(text[i])
-	}
-	return h
-}
-
-// murmur is Flink's MathUtils.murmurHash, which is never negative.
-func murmur(code int32) int32 {
-	h := uint32(code) * 0xcc9e2d51
-	h = bits.RotateLeft32(h, 15) * 0x1b873593
-	h = bits.RotateLeft32(h, 13)*5 + 0xe6546b64
-	h ^= 4
-	h = (h ^ h>>16) * 0x85ebca6b
-	h = (h ^ h>>13) * 0xc2b2ae35
-	h ^= h >> 16
-	switch n := int32(h); {
-	case n >= 0:
-		return n
-	case n == -1<<31:
-		return 0
-	default:
-		return -n
-	}
 }
 
 // nameUUID is Java's name-based UUID (version 3) of bytes.

@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"testing"
+
+	"github.com/recoverctl/recoverctl/internal/flinkkey"
 )
 
 // Typed keys of text with what Flink and Flink Agents derive from them, as
@@ -39,7 +41,7 @@ func TestKeysAreWhatFlinkMakesOfThem(t *testing.T) {
 			if want, err := hex.DecodeString(c.Serialized); err != nil || !bytes.Equal(stringBytes(c.Value), want) {
 				t.Errorf("serialized %x, want %s (%v)", stringBytes(c.Value), c.Serialized, err)
 			}
-			if got := javaHash(c.Value); got != c.JavaHash {
+			if got := flinkkey.JavaHash(c.Value); got != c.JavaHash {
 				t.Errorf("hash code %d, want %d", got, c.JavaHash)
 			}
 			if k.digest != c.Digest || k.group != c.KeyGroup["128"] || k.partition() != c.Partition["64"] {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/recoverctl/recoverctl/inspect"
+	"github.com/recoverctl/recoverctl/internal/flinkkey"
 	"github.com/recoverctl/recoverctl/internal/flinkmeta"
 )
 
@@ -154,7 +155,7 @@ func TestEveryRecordIsOneThatTheJobCouldRead(t *testing.T) {
 			if len(fields) != 5 || len(fields[4]) != 44 {
 				t.Fatalf("partition %d, offset %d: key %s", p, offset, r.Key)
 			}
-			if at := murmur(javaHash(fields[4])) % Partitions; int(at) != p {
+			if at := flinkkey.Partition(fields[4], Partitions); int(at) != p {
 				t.Fatalf("partition %d, offset %d: the key belongs to partition %d", p, offset, at)
 			}
 			st := readState(t, r.Value)
