@@ -24,10 +24,11 @@ type Cluster interface {
 	// One of that name that exists by then is a fault of kind Drift.
 	CreateControlTopic(ctx context.Context, name string, replication int16) error
 
-	// Append writes one record to partition 0 and returns its offset when all
-	// in-sync replicas have it. The record is written once, also where the
-	// connection is lost on the way.
-	Append(ctx context.Context, topic string, key, value []byte) (offset int64, err error)
+	// Append writes the record of a plan and a status to partition 0 and returns
+	// its offset when all in-sync replicas have it. The topic gets the record of
+	// one plan and one status once, whoever appends it how often, and however late
+	// a request arrives that was given up: a repetition gives the first offset.
+	Append(ctx context.Context, topic string, plan inspect.CleanupPlan, status inspect.OperationStatus) (offset int64, err error)
 
 	// Trim deletes the records below the targets, each with one request that is
 	// not repeated. There is one answer for each target, in the same order: some

@@ -160,7 +160,7 @@ func (c *Cleanup) append(ctx context.Context, plan inspect.CleanupPlan, status i
 		return 0, err
 	}
 	c.sent = true
-	offset, err := cluster.Append(ctx, c.control(), []byte(plan.PlanID), actions.EncodeRecord(plan, status))
+	offset, err := cluster.Append(ctx, c.control(), plan, status)
 	if err == nil {
 		c.ours[plan.PlanID]++
 	}

@@ -72,6 +72,7 @@ type ground struct {
 	at       []int64 // where each log began when the first apply began
 	began    []int   // for each apply, the last place in the trace before it
 	lines    *memory
+	struck   *kafkaproxy.Fault
 	happened chan struct{} // closed when what others do in the middle is done
 	state    string        // state folder of the program's processes
 	planFile string

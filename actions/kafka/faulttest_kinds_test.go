@@ -27,6 +27,7 @@ type faultKind struct {
 	another bool          // somebody changed the world, so that a refusal is a proper end
 	first   bool          // at whichever request: it is no kind of which a share will do
 	awaited bool          // it tells on ground.happened when it is over
+	held    bool          // the request arrives when nothing is applied any more
 	over    func(*ground) // ends, after the first apply, what would not end by itself
 	process bool          // the apply is the program in a process of its own, and is killed
 	kill    func(*process) kafkaproxy.Action
@@ -46,7 +47,6 @@ var answersErr = map[kmsg.Key][]*kerr.Error{
 	kmsg.CreateTopics:    {kerr.NotController, kerr.RequestTimedOut, kerr.TopicAlreadyExists, kerr.PolicyViolation, kerr.ThrottlingQuotaExceeded},
 	kmsg.ListOffsets:     {kerr.NotLeaderForPartition, kerr.RequestTimedOut, kerr.LeaderNotAvailable, kerr.UnknownServerError},
 	kmsg.DescribeConfigs: {kerr.RequestTimedOut, kerr.TopicAuthorizationFailed},
-	kmsg.InitProducerID:  {kerr.RequestTimedOut, kerr.ClusterAuthorizationFailed},
 }
 
 // faultKinds are all that can happen.
@@ -67,6 +67,9 @@ func faultKinds() []faultKind {
 			out[i].late = 3 * stepLimit
 		}
 	}
+	last := network("slower than the limit", "the request arrives when all is over", kafkaproxy.BeforeForward, once, kafkaproxy.Hold)
+	last.held, last.fits = true, place.writes
+	out = append(out, last)
 	for key, codes := range answersErr {
 		for _, code := range codes {
 			for _, how := range []struct {

@@ -1,6 +1,7 @@
 package kafka_test
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -48,6 +49,11 @@ type place struct {
 
 func (p place) String() string {
 	return fmt.Sprintf("%s of %s #%d", kmsg.NameForKey(int16(p.key)), p.topic, p.nth)
+}
+
+// writes reports whether the request changes something.
+func (p place) writes() bool {
+	return p.key == kmsg.Produce || p.key == kmsg.DeleteRecords || p.key == kmsg.CreateTopics
 }
 
 func (g *ground) topicOf(r kafkaproxy.Request) string {
@@ -106,7 +112,7 @@ func (s situation) String() string {
 // may come between any two requests.
 func (s situation) rank() int {
 	switch {
-	case s.line > 0, s.full > 0, s.kind.first, s.place.key == kmsg.Produce, s.place.key == kmsg.DeleteRecords, s.place.key == kmsg.CreateTopics:
+	case s.line > 0, s.full > 0, s.kind.first, s.place.writes():
 		return 0
 	default:
 		return 1
@@ -179,6 +185,10 @@ func (s situation) play(t *testing.T, w faultWorld) result {
 		r.applies++
 		judge(e)
 	}
+	if s.kind.held && struck {
+		e = g.arrive()
+		judge(e)
+	}
 	if s.kind.late > 0 {
 		time.Sleep(s.kind.late)
 		judge(e)
@@ -227,11 +237,26 @@ func (s situation) first(g *ground) (e end, struck bool) {
 		f := g.proxy.Inject(g.T, s.kind.rule(g, s.place))
 		e = g.apply(stepLimit)
 		f.Remove()
+		g.struck = f
 		if s.kind.awaited && f.Hits() > 0 {
 			<-g.happened
 		}
 		return e, f.Hits() > 0
 	}
+}
+
+// arrive lets the request that is held go on to the broker, waits until it is
+// done, and applies the plan once more.
+func (g *ground) arrive() end {
+	g.Helper()
+	ctx, cancel := context.WithTimeout(g.Context(), patientLimit)
+	defer cancel()
+	held, err := g.struck.Wait(ctx)
+	g.must(err)
+	g.struck.Release()
+	_, err = g.proxy.Await(ctx, func(r kafkaproxy.Request) bool { return r.Received == held.Received && r.Served > 0 })
+	g.must(err)
+	return g.apply(patientLimit)
 }
 
 // journalHas reports whether the journal of the program has so many lines.
@@ -347,4 +372,25 @@ func TestAnApplyWithALimitBelowASecond(t *testing.T) {
 	if e := g.apply(stepLimit); e.verdict != actions.Applied {
 		t.Error(e)
 	}
+}
+
+// everyLateRequest lets each request that writes arrive when all is over, as a
+// packet may that a broken network gives back. A late COMMITTED behind APPLIED
+// would be refused by every reader of the control topic, for ever.
+func everyLateRequest(t *testing.T, cluster *kafkatest.Cluster) {
+	w := newFaultWorld(t, cluster)
+	for _, s := range situations(t, w) {
+		if s.kind.held {
+			t.Run(s.String(), func(t *testing.T) {
+				t.Parallel()
+				if r := s.play(t, w); !r.struck {
+					t.Error("no such request was sent")
+				}
+			})
+		}
+	}
+}
+
+func TestARequestThatArrivesWhenAllIsOverChangesNothing(t *testing.T) {
+	everyLateRequest(t, nil)
 }

@@ -208,15 +208,11 @@ func (c *tapped) DataTopic(ctx context.Context, name string) (inspect.DataTopic,
 	return c.Cluster.DataTopic(ctx, name)
 }
 
-func (c *tapped) Append(ctx context.Context, topic string, key, value []byte) (int64, error) {
-	status := "APPLIED"
-	if strings.Contains(string(value), `"status":"COMMITTED"`) {
-		status = "COMMITTED"
-	}
-	if err := c.tap.nth("append/" + status); err != nil {
+func (c *tapped) Append(ctx context.Context, topic string, plan inspect.CleanupPlan, status inspect.OperationStatus) (int64, error) {
+	if err := c.tap.nth("append/" + string(status)); err != nil {
 		return 0, err
 	}
-	return c.Cluster.Append(ctx, topic, key, value)
+	return c.Cluster.Append(ctx, topic, plan, status)
 }
 
 func (c *tapped) Trim(ctx context.Context, topic string, targets []kafka.Target) []kafka.Trimmed {

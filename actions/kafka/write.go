@@ -4,18 +4,14 @@ import (
 	"context"
 	"errors"
 	"sync"
-	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
-	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/recoverctl/recoverctl/internal/fault"
 	"github.com/recoverctl/recoverctl/internal/kafkaconn"
 	"github.com/recoverctl/recoverctl/internal/safetext"
 )
-
-const metadataAge = 100 * time.Millisecond
 
 func (s *session) CreateControlTopic(ctx context.Context, name string, replication int16) error {
 	ctx, cancel := s.step(ctx)
@@ -35,41 +31,6 @@ func (s *session) CreateControlTopic(ctx context.Context, name string, replicati
 		return &clone
 	}
 	return f
-}
-
-// leastDelivery is the shortest time that the client takes for a record.
-const leastDelivery = time.Second
-
-func (s *session) Append(ctx context.Context, topic string, key, value []byte) (int64, error) {
-	ctx, cancel := s.step(ctx)
-	defer cancel()
-	timeout := s.conn.RequestTimeout()
-	producer, err := s.conn.NewClient(
-		kgo.RequiredAcks(kgo.AllISRAcks()),
-		kgo.RecordPartitioner(kgo.ManualPartitioner()),
-		kgo.ProducerLinger(0),
-		kgo.ProducerBatchCompression(kgo.NoCompression()),
-		kgo.ProduceRequestTimeout(timeout),
-		// After a lost connection the record is sent again when the leader was looked
-		// up again, for which franz-go would let 5 s pass.
-		kgo.MetadataMinAge(metadataAge),
-		kgo.RecordDeliveryTimeout(max(timeout, leastDelivery)), // ctx ends it earlier
-		// A broker that has forgotten the producer could not tell a repetition.
-		kgo.StopProducerOnDataLossDetected(),
-		// Without it the client waits for an answer for ever. With it a record that
-		// is given up may still be written, which is what reading settles. This
-		// producer writes nothing else, so nothing can be written twice.
-		kgo.AllowIdempotentProduceCancellation(),
-	)
-	if err != nil {
-		return 0, err
-	}
-	defer producer.Close()
-	record := &kgo.Record{Topic: topic, Partition: 0, Key: key, Value: value}
-	if err := producer.ProduceSync(ctx, record).FirstErr(); err != nil {
-		return 0, s.conn.Explain(err, kafkaconn.WriteRecords, kafkaconn.Partition(topic, 0))
-	}
-	return record.Offset, nil
 }
 
 // Trim asks each leader itself, and not through the client's own routing: that
