@@ -86,12 +86,18 @@ func sameHost(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// Answer is what a server said with a status from 200 to 299.
+// Answer is what a server said. Get returns those with a status from 200 to 299,
+// Ask those with any.
 type Answer struct {
 	URL         safetext.Text // as it may be shown: without user and query
+	Status      int
+	Header      http.Header
 	ContentType string
-	Body        []byte
+	Body        []byte // of an answer that is no success, as much of it as came
 }
+
+// Success reports whether the status is one from 200 to 299.
+func (a Answer) Success() bool { return a.Status >= 200 && a.Status <= 299 }
 
 // Get reads one address. Every error is a fault:
 //
@@ -104,6 +110,16 @@ type Answer struct {
 //   - Config: an address that can't be one
 //   - Cancelled: ctx was cancelled
 func (c *Client) Get(ctx context.Context, address string) (Answer, error) {
+	answer, err := c.Ask(ctx, address)
+	if err == nil && !answer.Success() {
+		return Answer{}, c.Refused(answer)
+	}
+	return answer, err
+}
+
+// Ask is Get for services that say in the body of an answer why they refuse:
+// an answer of any status is returned, and Refused makes Get's fault of it.
+func (c *Client) Ask(ctx context.Context, address string) (Answer, error) {
 	target, err := url.Parse(address)
 	if err != nil || target.Host == "" || (target.Scheme != "http" && target.Scheme != "https") {
 		// The parser's message repeats the address, which may hold a password.
@@ -129,17 +145,20 @@ func (c *Client) Get(ctx context.Context, address string) (Answer, error) {
 	}
 	defer res.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(res.Body, c.options.MaxBytes+1))
-	if status := statusFault(res, target, body, c.options.Service); status != nil {
-		return Answer{}, status // a body that was cut is no matter then
+	answer := Answer{
+		URL: safetext.Of(shown(target)), Status: res.StatusCode, Header: res.Header,
+		ContentType: res.Header.Get("Content-Type"), Body: body,
 	}
-	if err != nil {
+	switch {
+	case !answer.Success():
+		return answer, nil // a body that was cut is no matter then
+	case err != nil:
 		return Answer{}, c.brokenBody(ctx, timed, target, int64(len(body)), res.ContentLength, err)
-	}
-	if int64(len(body)) > c.options.MaxBytes {
+	case int64(len(body)) > c.options.MaxBytes:
 		return Answer{}, fault.New(fault.Unsupported, op, "the answer of %s is larger than %d bytes", shown(target), c.options.MaxBytes).
 			WithHint("is this %s?", c.options.Service).WithRef(shown(target))
 	}
-	return Answer{URL: safetext.Of(shown(target)), ContentType: res.Header.Get("Content-Type"), Body: body}, nil
+	return answer, nil
 }
 
 const op = "read over HTTP"

@@ -257,3 +257,28 @@ func TestAddressesThatAreNone(t *testing.T) {
 		}
 	}
 }
+
+// Some services say in the body of an answer why they refuse; some repeat there
+// what they were given.
+func TestAskReturnsAnswersOfAnyStatus(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Retry-After", "3")
+		w.WriteHeader(http.StatusServiceUnavailable)
+		_, _ = io.WriteString(w, `{"code":"busy","message":"`+r.Header.Get("Authorization")+`"}`)
+	}))
+	defer server.Close()
+	c := httpread.New(httpread.Options{Service: "a hub", Token: secret.New("s3cr3t-token")})
+	defer c.Close()
+	a, err := c.Ask(t.Context(), server.URL+"/x?q=1")
+	if err != nil || a.Status != 503 || a.Success() || a.Header.Get("Retry-After") != "3" || !strings.Contains(string(a.Body), "busy") {
+		t.Fatalf("%+v, error %v", a, err)
+	}
+	f := c.Refused(a)
+	want := server.URL + `/x answers 503 Service Unavailable: {"code":"busy","message":"Bearer ***"}`
+	if f.Error() != want || f.Kind != fault.Unreachable {
+		t.Errorf("%s of kind %s, want %s", f, f.Kind, want)
+	}
+	if _, err := c.Get(t.Context(), server.URL+"/x"); err == nil || err.Error() != want {
+		t.Errorf("Get says %v", err)
+	}
+}

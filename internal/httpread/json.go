@@ -23,17 +23,23 @@ func GetJSON[T any](ctx context.Context, c *Client, address string) (T, error) {
 	if err != nil {
 		return value, err
 	}
-	if err := decode(answer, c.options.Service, &value); err != nil {
+	return Decode[T](c, answer)
+}
+
+// Decode is what GetJSON makes of an answer.
+func Decode[T any](c *Client, answer Answer) (T, error) {
+	var value T
+	if err := c.decode(answer, &value); err != nil {
 		var zero T // never half a value beside an error
 		return zero, err
 	}
 	return value, nil
 }
 
-func decode(answer Answer, service string, value any) error {
-	hint := "is this " + service + "?"
+func (c *Client) decode(answer Answer, value any) error {
+	hint := "is this " + c.options.Service + "?"
 	switch {
-	case isHTML(answer.ContentType, answer.Body):
+	case IsHTML(answer.ContentType, answer.Body):
 		return fault.New(fault.Unsupported, op, "%s answers with an HTML page where JSON was expected", answer.URL).
 			WithHint("%s", hint).WithRef(answer.URL.String())
 	case len(answer.Body) == 0:
@@ -49,7 +55,7 @@ func decode(answer Answer, service string, value any) error {
 		return nil
 	case errors.As(err, &syntax):
 		return fault.New(fault.Corrupt, op, "the answer of %s is not JSON at byte %d of %d (%s): %s",
-			answer.URL, syntax.Offset, len(answer.Body), safetext.Error(syntax), excerpt("", answer.Body)).
+			answer.URL, syntax.Offset, len(answer.Body), safetext.Error(syntax), c.excerpt("", answer.Body)).
 			WithHint("%s", hint).WithRef(answer.URL.String())
 	case errors.As(err, &kind):
 		field := safetext.Of(kind.Field)
