@@ -9,6 +9,7 @@ import (
 	"mime/multipart"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -68,7 +69,7 @@ func (s *Session) send(tb testing.TB, method, path, contentType string, body io.
 		tb.Fatal(err)
 	}
 	req.Header.Set("Content-Type", contentType)
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: time.Minute}
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 2 * time.Minute}
 	res, err := client.Do(req)
 	if err != nil {
 		tb.Fatal(err)
@@ -92,13 +93,52 @@ func (s *Session) post(tb testing.TB, path string, body, answer any) {
 	s.send(tb, http.MethodPost, path, "application/json", bytes.NewReader(data), answer)
 }
 
+// ReadBack runs one of the programs of test/real/flink/readback and returns what
+// it printed: what Flink's own classes read from a snapshot.
+func ReadBack(tb testing.TB, program string, args ...string) []byte {
+	tb.Helper()
+	arguments := []string{"-Xmx512m", "-XX:+UseSerialGC"}
+	for _, name := range []string{"util", "lang", "net", "io", "nio", "time"} {
+		arguments = append(arguments, "--add-opens=java.base/java."+name+"=ALL-UNNAMED")
+	}
+	arguments = append(arguments, "-cp", env(tb, "RECOVERCTL_TEST_FLINK_READBACK"), "recoverctl."+program)
+	cmd := exec.CommandContext(tb.Context(), "java", append(arguments, args...)...)
+	var problems bytes.Buffer
+	cmd.Stderr = &problems
+	out, err := cmd.Output()
+	if err != nil {
+		tb.Fatalf("%s: %v\n%s", program, err, problems.Bytes())
+	}
+	return out
+}
+
+// JarID is the id under which the cluster keeps the job's jar.
+func (s *Session) JarID() string { return s.jar }
+
+// Args are the arguments of the job: these, with where its checkpoints go.
+func (s *Session) Args(args ...string) []string {
+	return append(slices.Clone(args), "--checkpoints", "file:"+s.Checkpoints)
+}
+
 // Run starts the job and returns its id.
 func (s *Session) Run(tb testing.TB, args ...string) string {
+	tb.Helper()
+	return s.run(tb, map[string]any{"parallelism": 2, "programArgsList": s.Args(args...)})
+}
+
+// RunFrom starts the job from a checkpoint or savepoint, a URI, and returns the
+// new job's id.
+func (s *Session) RunFrom(tb testing.TB, point string, args ...string) string {
+	tb.Helper()
+	return s.run(tb, map[string]any{"parallelism": 2, "programArgsList": s.Args(args...), "savepointPath": point, "allowNonRestoredState": false})
+}
+
+func (s *Session) run(tb testing.TB, how map[string]any) string {
 	tb.Helper()
 	var started struct {
 		JobID string `json:"jobid"`
 	}
-	s.post(tb, "/jars/"+s.jar+"/run", map[string]any{"parallelism": 2, "programArgsList": append(slices.Clone(args), "--checkpoints", "file:"+s.Checkpoints)}, &started)
+	s.post(tb, "/jars/"+s.jar+"/run", how, &started)
 	return started.JobID
 }
 
@@ -116,7 +156,7 @@ func (s *Session) Snapshot(tb testing.TB, id, kind string, body any) bool {
 		ID string `json:"request-id"`
 	}
 	s.post(tb, "/jobs/"+id+"/"+kind, body, &trigger)
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
+	for deadline := time.Now().Add(5 * time.Minute); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
 		var now struct {
 			Status struct {
 				ID string `json:"id"`

@@ -8,6 +8,8 @@
 #   RECOVERCTL_TEST_FLINK              the REST address, as in http://127.0.0.1:20123
 #   RECOVERCTL_TEST_FLINK_VERSION      of the cluster
 #   RECOVERCTL_TEST_FLINK_JAR          a job that writes recovery markers and fails on demand (job/src, see MarkerJob)
+#   RECOVERCTL_TEST_FLINK_READBACK     a Java class path with the programs of readback/src, which read snapshots by Flink's own classes;
+#                                      Flink 2 only
 #   RECOVERCTL_TEST_FLINK_CHECKPOINTS  an empty folder for its checkpoints
 #   RECOVERCTL_TEST_FLINK_SAVEPOINTS   the folder where the cluster puts savepoints
 #
@@ -23,11 +25,24 @@ compile_job() {
   local libs=$1 out=$2
   say "compiling the job"
   mkdir "$out/classes"
-  find "$here/job/src" -name '*.java' -print0 | xargs -0 javac -nowarn --release 11 -cp "$libs/*" -d "$out/classes" ||
+  find "$here/job/src" -name '*.java' -print0 | xargs -0 javac -nowarn -encoding UTF-8 --release 11 -cp "$libs/*" -d "$out/classes" ||
     die "the job does not compile"
   jar --create --file "$out/job.jar" --main-class recoverctl.MarkerJob -C "$out/classes" .
   rm -r "$out/classes"
 }
+
+compile_readback() {
+  local libs=$1 job=$2 out=$3
+  say "compiling the programs that read snapshots back"
+  mkdir "$out/classes"
+  find "$here/readback/src" -name '*.java' -print0 | xargs -0 javac -nowarn -encoding UTF-8 --release 17 -cp "$libs/*:$job" -d "$out/classes" ||
+    die "the programs that read snapshots back do not compile"
+  jar --create --file "$out/readback.jar" -C "$out/classes" .
+  rm -r "$out/classes"
+}
+
+# sources FOLDER prints the sources in it, in one order.
+sources() { find "$1" -name '*.java' -print0 | LC_ALL=C sort -z | xargs -0 cat; }
 
 # launch NAME MAIN-CLASS ARGUMENT…: starts one JVM of the cluster. A JVM outside Flink's own scripts has to open the JDK's packages
 # by itself.
@@ -82,7 +97,7 @@ ready() {
 }
 
 main() {
-  local version=${1:-${RECOVERCTL_TEST_FLINK_VERSION:-}} libs rest job attempt
+  local version=${1:-${RECOVERCTL_TEST_FLINK_VERSION:-}} libs rest job readback attempt
   need_java openjdk-17-jdk-headless
   need javac openjdk-17-jdk-headless
   need mvn maven
@@ -90,7 +105,10 @@ main() {
   [ -n "$version" ] || version=$(sed -n 's|.*<flink.version>\(.*\)</flink.version>.*|\1|p' "$here/pom.xml")
   on_exit
   libs=$(cached flink "$version-$(hash <"$here/pom.xml")" fetch_jars -Dflink.version="$version")
-  job=$(cached flink-job "$version-$({ cat "$here/pom.xml"; find "$here/job/src" -name '*.java' -print0 | LC_ALL=C sort -z | xargs -0 cat; } | hash)" compile_job "$libs")
+  job=$(cached flink-job "$version-$({ cat "$here/pom.xml"; sources "$here/job/src"; } | hash)" compile_job "$libs")
+  readback=
+  [ "${version%%.*}" -lt 2 ] || readback=$(cached flink-readback \
+    "$version-$({ cat "$here/pom.xml"; sources "$here/job/src"; sources "$here/readback/src"; } | hash)" compile_readback "$libs" "$job/job.jar")
   dir=$(mktemp -d "${TMPDIR:-/tmp}/recoverctl-flink.XXXXXX")
 
   for attempt in 1 2 3; do
@@ -104,6 +122,7 @@ main() {
 RECOVERCTL_TEST_FLINK=http://127.0.0.1:$rest
 RECOVERCTL_TEST_FLINK_VERSION=$version
 RECOVERCTL_TEST_FLINK_JAR=$job/job.jar
+RECOVERCTL_TEST_FLINK_READBACK=${readback:+$readback/readback.jar:$job/job.jar:$libs/*}
 RECOVERCTL_TEST_FLINK_CHECKPOINTS=$dir/checkpoints
 RECOVERCTL_TEST_FLINK_SAVEPOINTS=$dir/savepoints
 END
