@@ -68,26 +68,19 @@ const maxDamage = 64
 //
 // The error is an *Error where no commit can be read, else that of ctx or visit.
 func (f *File) Read(ctx context.Context, begin func(), visit func(t *Table, key, value []byte) error) (View, error) {
-	p, s := f.Primary, 1-f.Primary
-	if !f.Recovery && f.size == f.length() {
+	p := f.Primary
+	if f.trusted() {
 		begin()
 		v, err := f.read(ctx, p, true, visit)
 		v.Blind = true
 		if !f.Slots[p].Valid {
-			v.note(Damage{Message: "the checksum of the commit slot is wrong", Offset: slotsAt + int64(p)*slotSize})
+			v.note(badSlot(p))
 		}
 		return v, err
 	}
-	take := p
-	switch {
-	case f.TwoPhase:
-		if !f.Slots[p].Valid {
-			return View{}, failure(NoSlot, "the last commit was made in two phases and its slot's checksum is wrong: no start of the engine gets over that")
-		}
-	case !f.Slots[p].Valid && !f.Slots[s].Valid:
-		return View{}, failure(NoSlot, "both commit slots have wrong checksums: no start of the engine gets over that")
-	case !f.Slots[p].Valid, f.Slots[s].Valid && f.Slots[s].Transaction > f.Slots[p].Transaction, f.Unflushed && f.Slots[s].Valid:
-		take = s
+	take, err := f.choose()
+	if err != nil {
+		return View{}, err
 	}
 	begin()
 	// An engine gets over no file that is too short; what is left of it is worth
@@ -121,6 +114,45 @@ func (f *File) Read(ctx context.Context, begin func(), visit func(t *Table, key,
 	return v, nil
 }
 
+// Salvage reads what is left of the newest commit, past all damage, for files
+// that no start of an engine gets over. Damage that hides other pages hides their
+// entries too.
+func (f *File) Salvage(ctx context.Context, visit func(t *Table, key, value []byte) error) (View, error) {
+	slot, err := f.choose()
+	if err != nil {
+		slot = f.Primary
+	}
+	v, err := f.read(ctx, slot, true, visit)
+	if !f.Slots[slot].Valid {
+		v.note(badSlot(slot))
+	}
+	return v, err
+}
+
+// trusted reports whether a start believes the primary slot without a look at any
+// checksum.
+func (f *File) trusted() bool { return !f.Recovery && f.size == f.length() }
+
+// choose is the slot that a start takes first, where it trusts none.
+func (f *File) choose() (int, error) {
+	p, s := f.Primary, 1-f.Primary
+	switch {
+	case f.TwoPhase:
+		if !f.Slots[p].Valid {
+			return p, failure(NoSlot, "the last commit was made in two phases and its slot's checksum is wrong: no start of the engine gets over that")
+		}
+	case !f.Slots[p].Valid && !f.Slots[s].Valid:
+		return p, failure(NoSlot, "both commit slots have wrong checksums: no start of the engine gets over that")
+	case !f.Slots[p].Valid, f.Slots[s].Valid && f.Slots[s].Transaction > f.Slots[p].Transaction, f.Unflushed && f.Slots[s].Valid:
+		return s, nil
+	}
+	return p, nil
+}
+
+func badSlot(slot int) Damage {
+	return Damage{Message: "the checksum of the commit slot is wrong", Offset: slotsAt + int64(slot)*slotSize}
+}
+
 func noTree(v View) error {
 	what := "a page of every commit is damaged: no start of the engine gets over that"
 	if len(v.Damage) > 0 {
@@ -140,12 +172,7 @@ func (v *View) note(d Damage) {
 // first damaged page.
 func (f *File) read(ctx context.Context, slot int, goOn bool, visit func(t *Table, key, value []byte) error) (View, error) {
 	s := f.Slots[slot]
-	v := View{Slot: slot, Transaction: s.Transaction, Version: s.Version, Tables: []Table{}}
-	if want := f.length(); f.size < want {
-		v.Short = want - f.size
-	} else {
-		v.Long = f.size - want
-	}
+	v := f.view(slot)
 	w := newWalker(f.r, f.size, f.Header, func(d Damage) bool {
 		v.note(d)
 		return goOn
@@ -174,6 +201,18 @@ func (f *File) read(ctx context.Context, slot int, goOn bool, visit func(t *Tabl
 	const freedKey = 16 // a transaction's id and a page of its list
 	w.table = "the freed pages"
 	return v, w.tree(ctx, s.freed, freedKey, variable, func(_, _ []byte) error { return nil })
+}
+
+// view is what the header says of the commit of a slot.
+func (f *File) view(slot int) View {
+	s := f.Slots[slot]
+	v := View{Slot: slot, Transaction: s.Transaction, Version: s.Version, Tables: []Table{}}
+	if want := f.length(); f.size < want {
+		v.Short = want - f.size
+	} else {
+		v.Long = f.size - want
+	}
+	return v
 }
 
 // maxTables bounds the tables of a file. An engine makes three.

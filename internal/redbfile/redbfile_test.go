@@ -336,5 +336,51 @@ func FuzzRead(f *testing.F) {
 		if v.Damaged < len(v.Damage) || len(v.Damage) > maxDamage {
 			t.Errorf("%d damaged, %d listed", v.Damaged, len(v.Damage))
 		}
+		inParts(t, file, len(data))
 	})
+}
+
+// inParts reads a file in every way but the whole: each either reads within the
+// file or says why not.
+func inParts(t *testing.T, f *File, size int) {
+	ctx, visited := context.Background(), 0
+	count := func(_ uint64, value []byte) bool {
+		visited += len(value)
+		return true
+	}
+	allowed := func(err error) {
+		if err != nil && !errors.As(err, new(*Error)) {
+			t.Fatal(err)
+		}
+		if visited > size {
+			t.Errorf("%d bytes were visited of a file of %d", visited, size)
+		}
+		visited = 0
+	}
+	_, err := f.Salvage(ctx, func(_ *Table, key, value []byte) error {
+		visited += len(key) + len(value)
+		return nil
+	})
+	allowed(err)
+	c, err := f.Latest(ctx)
+	allowed(err)
+	if err != nil {
+		return
+	}
+	for _, table := range c.Tables {
+		allowed(c.Ascend(ctx, table, 2, count))
+		allowed(c.Heads(ctx, table, func(h Head) error {
+			for i := range h.Len() {
+				if h.Size(i) < 0 {
+					t.Errorf("the value of %d has %d bytes", h.Key(i), h.Size(i))
+				}
+				visited += h.Size(i)
+			}
+			return nil
+		}))
+		_, err := c.Branches(ctx, table)
+		allowed(err)
+		_, _, err = c.Last(ctx, table)
+		allowed(err)
+	}
 }

@@ -22,6 +22,9 @@ type Damage struct {
 	Offset  int64 // in the file
 	Table   string
 	Message string
+	// First and Last are the keys of a leaf that was read on all the same; nil
+	// where none was.
+	First, Last []byte
 }
 
 // errStopped ends a walk because a page is bad and nobody wants to go on.
@@ -59,7 +62,12 @@ func (w *walker) mark(at int64) bool {
 
 // bad reports a page, and returns errStopped where the walk is to end.
 func (w *walker) bad(page uint64, at int64, format string, args ...any) error {
-	if !w.damaged(Damage{Page: page, Offset: at, Table: w.table, Message: fmt.Sprintf(format, args...)}) {
+	return w.report(Damage{Page: page, Offset: at, Message: fmt.Sprintf(format, args...)})
+}
+
+func (w *walker) report(d Damage) error {
+	d.Table = w.table
+	if !w.damaged(d) {
 		return errStopped
 	}
 	return nil
@@ -75,38 +83,75 @@ func (w *walker) tree(ctx context.Context, from *root, key, value width, visit f
 }
 
 func (w *walker) page(ctx context.Context, number uint64, want checksum, depth int, key, value width, visit func(key, value []byte) error) error {
-	if err := ctx.Err(); err != nil {
+	at, buffer, err := w.load(ctx, number, depth)
+	if err != nil || buffer == nil {
 		return err
+	}
+	switch buffer[0] {
+	case leafPage:
+		return w.leaf(number, at, buffer, want, key, value, visit)
+	case branchPage:
+		return w.branch(ctx, number, at, buffer, want, depth, key, value, visit)
+	default:
+		return w.strange(number, at, buffer[0])
+	}
+}
+
+// Kinds of pages.
+const (
+	leafPage   = 1
+	branchPage = 2
+)
+
+func (w *walker) strange(number uint64, at int64, kind byte) error {
+	return w.bad(number, at, "the page at byte %d is of no known kind (%d)", at, kind)
+}
+
+// load reads a page; nil where it is damaged and the walk goes on.
+func (w *walker) load(ctx context.Context, number uint64, depth int) (at int64, page []byte, err error) {
+	at, length, err := w.find(ctx, number, depth)
+	if err != nil || length == 0 {
+		return at, nil, err
+	}
+	page, err = w.fill(number, at, depth, 0, length)
+	return at, page, err
+}
+
+// find is where a page lies; of no length where it is damaged and the walk goes
+// on.
+func (w *walker) find(ctx context.Context, number uint64, depth int) (at, length int64, err error) {
+	if err := ctx.Err(); err != nil {
+		return 0, 0, err
 	}
 	at, length, ok := w.header.place(number, w.size)
 	switch {
 	case !ok:
-		return w.bad(number, at, "page %#x lies outside the file", number)
+		return at, 0, w.bad(number, at, "page %#x lies outside the file", number)
 	case depth == maxDepth:
-		return w.bad(number, at, "the tree is deeper than %d levels", maxDepth)
+		return at, 0, w.bad(number, at, "the tree is deeper than %d levels", maxDepth)
 	case !w.mark(at):
-		return w.bad(number, at, "the page at byte %d stands twice in the trees", at)
+		return at, 0, w.bad(number, at, "the page at byte %d stands twice in the trees", at)
 	}
+	return at, length, nil
+}
+
+// fill reads bytes of a page into the buffer of its level, behind those that are
+// there already.
+func (w *walker) fill(number uint64, at int64, depth int, have, length int64) ([]byte, error) {
 	buffer := w.pages[depth]
 	if int64(cap(buffer)) < length {
 		buffer = make([]byte, length)
+		copy(buffer, w.pages[depth][:have])
 		w.pages[depth] = buffer
 	}
 	buffer = buffer[:length]
-	if _, err := w.r.ReadAt(buffer, at); err != nil {
+	if _, err := w.r.ReadAt(buffer[have:], at+have); err != nil {
 		if errors.Is(err, io.EOF) {
-			return w.bad(number, at, "the file ends inside the page at byte %d", at)
+			return nil, w.bad(number, at, "the file ends inside the page at byte %d", at)
 		}
-		return &Error{Code: Unreadable, Message: fmt.Sprintf("the page at byte %d can't be read", at), Err: err}
+		return nil, &Error{Code: Unreadable, Message: fmt.Sprintf("the page at byte %d can't be read", at), Err: err}
 	}
-	switch buffer[0] {
-	case 1:
-		return w.leaf(number, at, buffer, want, key, value, visit)
-	case 2:
-		return w.branch(ctx, number, at, buffer, want, depth, key, value, visit)
-	default:
-		return w.bad(number, at, "the page at byte %d is of no known kind (%d)", at, buffer[0])
-	}
+	return buffer, nil
 }
 
 // ends finds where each of n items ends: items of a fixed width follow one
@@ -148,28 +193,16 @@ func (e ends) valid(n, limit int) bool {
 }
 
 func (w *walker) leaf(number uint64, at int64, b []byte, want checksum, key, value width, visit func(key, value []byte) error) error {
-	n, lists := int(binary.LittleEndian.Uint16(b[2:])), 4
-	keys, values := ends{width: int(key)}, ends{width: int(value)}
-	for _, of := range []*ends{&keys, &values} {
-		if of.width >= 0 {
-			continue
-		}
-		if lists+4*n > len(b) {
-			return w.bad(number, at, "the leaf at byte %d says that it has %d pairs, more than fit", at, n)
-		}
-		of.list = b[lists : lists+4*n]
-		lists += 4 * n
-	}
-	keys.start = lists
-	if n == 0 || !keys.valid(n, len(b)) {
-		return w.bad(number, at, "the leaf at byte %d has %d pairs whose keys don't fit into it", at, n)
-	}
-	values.start = keys.end(n - 1)
-	if !values.valid(n, len(b)) {
-		return w.bad(number, at, "the leaf at byte %d has %d pairs whose values don't fit into it", at, n)
+	n, keys, values, ok := pairs(b, len(b), key, value)
+	if !ok {
+		return w.bad(number, at, "the leaf at byte %d says that it has %d pairs, which don't fit into it", at, n)
 	}
 	if checksumOf(b[:values.end(n-1)]) != want {
-		if err := w.bad(number, at, "the checksum of the leaf at byte %d is wrong", at); err != nil {
+		err := w.report(Damage{
+			Page: number, Offset: at, Message: fmt.Sprintf("the checksum of the leaf at byte %d is wrong", at),
+			First: append([]byte{}, b[keys.begin(0):keys.end(0)]...), Last: append([]byte{}, b[keys.begin(n-1):keys.end(n-1)]...),
+		})
+		if err != nil {
 			return err
 		}
 	}
@@ -181,32 +214,74 @@ func (w *walker) leaf(number uint64, at int64, b []byte, want checksum, key, val
 	return nil
 }
 
+// pairs finds the pairs of a leaf of so many bytes, of which b holds at least
+// what stands before its values. It reports whether they fit.
+func pairs(b []byte, length int, key, value width) (n int, keys, values ends, ok bool) {
+	n, lists := int(binary.LittleEndian.Uint16(b[2:])), 4
+	keys, values = ends{width: int(key)}, ends{width: int(value)}
+	for _, of := range []*ends{&keys, &values} {
+		if of.width >= 0 {
+			continue
+		}
+		if lists+4*n > len(b) {
+			return n, keys, values, false
+		}
+		of.list = b[lists : lists+4*n]
+		lists += 4 * n
+	}
+	keys.start = lists
+	if n == 0 || !keys.valid(n, len(b)) {
+		return n, keys, values, false
+	}
+	values.start = keys.end(n - 1)
+	return n, keys, values, values.valid(n, length)
+}
+
 func (w *walker) branch(ctx context.Context, number uint64, at int64, b []byte, want checksum, depth int, key, value width, visit func(key, value []byte) error) error {
-	k := int(binary.LittleEndian.Uint16(b[2:]))
-	children := 8 + 24*(k+1)
-	if k == 0 || children > len(b) {
-		return w.bad(number, at, "the branch at byte %d says that it has %d keys, which don't fit", at, k)
+	children, _, err := w.children(number, at, b, want, key)
+	if err != nil {
+		return err
 	}
-	keys := ends{width: int(key), start: children}
-	if key == variable {
-		if children+4*k > len(b) {
-			return w.bad(number, at, "the branch at byte %d says that it has %d keys, which don't fit", at, k)
-		}
-		keys.list, keys.start = b[children:children+4*k], children+4*k
-	}
-	if !keys.valid(k, len(b)) {
-		return w.bad(number, at, "the branch at byte %d has keys that don't fit into it", at)
-	}
-	if checksumOf(b[:keys.end(k-1)]) != want {
-		if err := w.bad(number, at, "the checksum of the branch at byte %d is wrong", at); err != nil {
-			return err
-		}
-	}
-	for i := range k + 1 {
-		child := binary.LittleEndian.Uint64(b[8+16*(k+1)+8*i:])
-		if err := w.page(ctx, child, checksum(b[8+16*i:24+16*i]), depth+1, key, value, visit); err != nil {
+	for i := range children.count() {
+		child, sum := children.child(i)
+		if err := w.page(ctx, child, sum, depth+1, key, value, visit); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// children are those of a branch.
+type children []byte
+
+func (c children) count() int { return len(c) / 24 }
+
+func (c children) child(i int) (page uint64, sum checksum) {
+	return binary.LittleEndian.Uint64(c[16*c.count()+8*i:]), checksum(c[16*i:])
+}
+
+// children finds the children of a branch, and its keys: child i holds none above
+// key i. There are none where the branch is damaged and the walk goes on.
+func (w *walker) children(number uint64, at int64, b []byte, want checksum, key width) (children, ends, error) {
+	k := int(binary.LittleEndian.Uint16(b[2:]))
+	end := 8 + 24*(k+1)
+	if k == 0 || end > len(b) {
+		return nil, ends{}, w.bad(number, at, "the branch at byte %d says that it has %d keys, which don't fit", at, k)
+	}
+	keys := ends{width: int(key), start: end}
+	if key == variable {
+		if end+4*k > len(b) {
+			return nil, ends{}, w.bad(number, at, "the branch at byte %d says that it has %d keys, which don't fit", at, k)
+		}
+		keys.list, keys.start = b[end:end+4*k], end+4*k
+	}
+	if !keys.valid(k, len(b)) {
+		return nil, ends{}, w.bad(number, at, "the branch at byte %d has keys that don't fit into it", at)
+	}
+	if checksumOf(b[:keys.end(k-1)]) != want {
+		if err := w.bad(number, at, "the checksum of the branch at byte %d is wrong", at); err != nil {
+			return nil, ends{}, err
+		}
+	}
+	return children(b[8:end]), keys, nil
 }
