@@ -367,7 +367,8 @@ func inParts(t *testing.T, f *File, size int) {
 	if err != nil {
 		return
 	}
-	for _, table := range c.Tables {
+	const some = 3 // as many as a real file has; each is a walk of its own
+	for _, table := range c.Tables[:min(len(c.Tables), some)] {
 		allowed(c.Ascend(ctx, table, 2, count))
 		allowed(c.Heads(ctx, table, func(h Head) error {
 			for i := range h.Len() {
