@@ -16,7 +16,8 @@
 //
 // Rows that keep coming, as from a scan, are given as one Constant Source after
 // another: a filtered table then shows what it has until the filter has looked
-// through the newer one, and never starts anew at each of them.
+// through the newer one, says so in its last line, and never starts anew at each of
+// them.
 //
 // The table does no I/O and View changes nothing. It doesn't say why there are
 // no rows: "reading" and "none" are the screen's words.

@@ -1,6 +1,9 @@
 package vtable
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // showsOn reports whether the table goes on showing its source while the filter
 // looks through another one: rows that come ten times a second must not make a
@@ -23,18 +26,35 @@ func (t *Table) showsOn(source Source) bool {
 // that.
 func (t *Table) following() bool { return t.next != nil || t.latest != nil }
 
-// follow looks through the newer source for a few milliseconds, and shows it when
-// all of it has been looked at.
+// followTime is how long a step through a newer source takes: nobody waits for
+// that one, and the next key may come at any time.
+const followTime = stepTime / 2
+
+// follow looks through the newer source for a moment, and shows it when all of it
+// has been looked at.
 func (t *Table) follow() {
 	if t.next == nil {
 		t.next = newFilter(t.filter.query, t.latest, nil, 0)
 		t.latest = nil
 	}
-	t.next.step(t.next.n, time.Now().Add(stepTime))
+	t.next.step(t.next.n, time.Now().Add(followTime))
 	if t.next.done() {
 		next := t.next
 		t.next = nil
 		t.replace(next.source, next)
+	}
+}
+
+// behind says how far a newer source has been looked through; "" where none
+// follows.
+func (t *Table) behind() string {
+	switch {
+	case !t.following():
+		return ""
+	case t.next == nil || t.next.n == 0:
+		return "; newer rows wait"
+	default:
+		return fmt.Sprintf("; newer rows looked at %d %%", 100*int64(t.next.hi-t.next.lo)/int64(t.next.n))
 	}
 }
 

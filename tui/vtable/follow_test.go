@@ -83,6 +83,9 @@ func TestAFilteredTableKeepsItsRowsWhileAScanRuns(t *testing.T) {
 			table.Step()
 			n, _ := table.Shown()
 			least = min(least, n)
+			if view := table.View(tui.Size{Width: 120, Height: 20}); strings.Contains(view, "newer rows") != table.Busy() {
+				t.Fatalf("whether newer rows wait, which is %v, is not what the table says:\n%s", table.Busy(), view)
+			}
 			if id, _ := table.Selected(); id != "row-006400" {
 				t.Fatalf("%s is selected", id)
 			}

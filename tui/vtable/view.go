@@ -60,7 +60,7 @@ func (t *Table) View(size tui.Size) string {
 	}
 	if t.filter != nil && size.Height > 1 {
 		b.WriteByte('\n')
-		b.WriteString(t.theme.Paint(theme.Warning, cut(" /"+t.filter.query+"  "+t.filter.status(), size.Width, more)))
+		b.WriteString(t.theme.Paint(theme.Warning, cut(" /"+t.filter.query+"  "+t.filter.status()+t.behind(), size.Width, more)))
 	}
 	return b.String()
 }

@@ -29,9 +29,9 @@ func (r rows) Query(query string) (func(i int) bool, string) {
 		}
 		tests = append(tests, t)
 	}
-	list := r.list
+	at := r.list.Walk()
 	return func(i int) bool {
-		row := list.At(i)
+		row := at(i)
 		for _, t := range tests {
 			if !t(row) {
 				return false

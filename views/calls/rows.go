@@ -20,7 +20,6 @@ import (
 type rows struct {
 	screen *Screen
 	list   scan.List
-	near   scan.Row // where the selection was in the list before
 }
 
 var (
@@ -34,7 +33,7 @@ func (rows) Constant() {}
 
 func (r rows) Len() int                   { return r.list.Len() }
 func (r rows) ID(i int) string            { return r.list.At(i).ID() }
-func (r rows) Find(id string) (int, bool) { return r.list.Find(id, r.near) }
+func (r rows) Find(id string) (int, bool) { return r.list.Find(id) }
 
 // Row implements vtable.Source.
 func (r rows) Row(i int) []vtable.Cell {

@@ -158,8 +158,7 @@ func (s *Screen) show(list scan.List) {
 		}
 		s.next = now.Add(breath)
 	}
-	near, _ := s.selected()
-	s.rows = rows{screen: s, list: list, near: near}
+	s.rows = rows{screen: s, list: list}
 	s.table.SetSource(s.rows)
 	s.lay()
 }

@@ -102,17 +102,19 @@ func TestListsAreThoseOfAPlainSort(t *testing.T) {
 			if len(rows) != len(got) {
 				t.Fatalf("%d rows, want %d", len(got), len(rows))
 			}
+			walk := l.Walk()
 			for i, row := range rows {
+				if at := rapid.IntRange(0, len(rows)-1).Draw(t, "at"); walk(at) != l.At(at) || walk(i) != l.At(i) {
+					t.Fatalf("walking to row %d or %d gives another row", at, i)
+				}
 				if row.ID() != got[i] {
 					t.Fatalf("row %d is %s, want %s", i, got[i], row.ID())
 				}
-				for _, near := range []Row{{}, row} {
-					if at, ok := l.Find(row.ID(), near); !ok || at != i {
-						t.Fatalf("%s is found at %d, %v; it is at %d", row.ID(), at, ok, i)
-					}
+				if at, ok := l.Find(row.ID()); !ok || at != i {
+					t.Fatalf("%s is found at %d, %v; it is at %d", row.ID(), at, ok, i)
 				}
 			}
-			if _, ok := l.Find("9/9/9", Row{}); ok {
+			if _, ok := l.Find("9/9/9"); ok {
 				t.Fatal("a row that is not there was found")
 			}
 			if earlyIDs != nil && !slices.Equal(ids(early), earlyIDs) {

@@ -145,18 +145,3 @@ func compare(a, b Row) int {
 		cmp.Compare(a.part, b.part), cmp.Compare(a.first, b.first), cmp.Compare(a.call, b.call),
 	)
 }
-
-// Sort makes the list of all calls of actions, ordered by what restores from the
-// recovery points do to them. The actions must not change afterwards.
-func Sort(actions []inspect.ActionCalls, points []string) List {
-	var rows []Row
-	for i := range actions {
-		rows = append(rows, rowsOf(&actions[i], points)...)
-	}
-	slices.SortFunc(rows, compare)
-	var b builder
-	for chunk := range slices.Chunk(rows, chunkSize) {
-		b.chunks = append(b.chunks, &chunkOf{rows: chunk})
-	}
-	return b.list()
-}
