@@ -126,5 +126,6 @@ type CheckpointConfig struct {
 type ExecutionConfig struct {
 	Execution struct {
 		RestartStrategy string `json:"restart-strategy"` // a sentence of Flink's
+		Parallelism     int    `json:"job-parallelism"`  // of the job; of one that never began, the cluster's default
 	} `json:"execution-config"`
 }
