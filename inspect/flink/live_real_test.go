@@ -41,7 +41,7 @@ func (s *session) wait(t *testing.T, idOrName, what string, is func(inspect.Live
 	t.Helper()
 	var state inspect.LiveState
 	var err error
-	for deadline := time.Now().Add(90 * time.Second); time.Now().Before(deadline); time.Sleep(250 * time.Millisecond) {
+	for deadline := time.Now().Add(5 * time.Minute); time.Now().Before(deadline); time.Sleep(250 * time.Millisecond) {
 		if state, err = s.live.Job(t.Context(), idOrName); err == nil && is(state) {
 			return state
 		}

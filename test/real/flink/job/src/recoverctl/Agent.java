@@ -26,9 +26,9 @@ import org.apache.kafka.clients.admin.TopicDescription;
 import org.apache.kafka.common.TopicPartition;
 
 /**
- * The agent operator: passes its input on, counts the inputs of each key, of which every third stays open until the next one, writes
- * one recovery marker a checkpoint and subtask, and fails as it was told. Its states are named as those of Flink Agents. A marker says
- * what the options say, or with a broker what that says at the time: the topic's id and the end offset of each partition.
+ * The agent operator: passes its input on, counts the inputs of each key, of which two of three open a task and the third closes both,
+ * writes one recovery marker a checkpoint and subtask, and fails as it was told. Its states are named as those of Flink Agents. A
+ * marker says what the options say, or with a broker what that says at the time: the topic's id and the end offset of each partition.
  */
 final class Agent<K> extends KeyedProcessFunction<K, Long, Long> implements CheckpointedFunction, CheckpointListener {
 
@@ -142,7 +142,7 @@ final class Agent<K> extends KeyedProcessFunction<K, Long, Long> implements Chec
         }
         long sequence = started.value() == null ? 0 : started.value() + 1;
         started.update(sequence);
-        if (sequence % 3 == 0) {
+        if (sequence % 3 < 2) {
             tasks.add(new ActionTask("pay", sequence));
             open.add(context.getCurrentKey());
         } else {
