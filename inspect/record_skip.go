@@ -123,11 +123,36 @@ const (
 	highs = 0x8080808080808080
 )
 
+// skipPlain returns a position from i on before which all is plain: ASCII that
+// needs no escape, and no quote. It goes in strides, so that what follows may be
+// plain too.
+func skipPlain(data []byte, i int) int {
+	const stride = 32
+	for i+stride <= len(data) {
+		part := data[i : i+stride : i+stride]
+		a, b := binary.LittleEndian.Uint64(part), binary.LittleEndian.Uint64(part[8:])
+		c, d := binary.LittleEndian.Uint64(part[16:]), binary.LittleEndian.Uint64(part[24:])
+		// While no byte is 0x80 or more, which is a mark itself, a difference has
+		// its high bit where it went below zero: the first of a word is exact, and
+		// takes something from its neighbour only where there is a mark anyway.
+		marks := a | ((a ^ ones*'"') - ones) | ((a ^ ones*'\\') - ones) | (a - ones*0x20) |
+			b | ((b ^ ones*'"') - ones) | ((b ^ ones*'\\') - ones) | (b - ones*0x20) |
+			c | ((c ^ ones*'"') - ones) | ((c ^ ones*'\\') - ones) | (c - ones*0x20) |
+			d | ((d ^ ones*'"') - ones) | ((d ^ ones*'\\') - ones) | (d - ones*0x20)
+		if marks&highs != 0 {
+			return i
+		}
+		i += stride
+	}
+	return i
+}
+
 // fastString returns the position behind the quote that ends the string whose
 // first character is at i, -1 where it is not proven to be well formed, and
 // whether it holds an escape.
 func fastString(data []byte, i int) (end int, escaped bool) {
 	for {
+		i = skipPlain(data, i)
 		for i+8 <= len(data) {
 			w := binary.LittleEndian.Uint64(data[i:])
 			quote := w ^ ones*'"'
