@@ -3,16 +3,12 @@ package flink
 import (
 	"context"
 	"errors"
-	"io"
-	"io/fs"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/recoverctl/recoverctl/inspect"
 	"github.com/recoverctl/recoverctl/internal/fault"
-	"github.com/recoverctl/recoverctl/internal/figures"
 	"github.com/recoverctl/recoverctl/internal/flinkmeta"
 	"github.com/recoverctl/recoverctl/internal/safetext"
 	"golang.org/x/sync/errgroup"
@@ -21,10 +17,11 @@ import (
 const (
 	// maxMetadata is the largest metadata file that is read.
 	maxMetadata = 1 << 30
-	// bigMetadata is from where on only one metadata file is in memory at once.
+	// wholeMetadata is how large a metadata file is read as a whole. Of a larger
+	// one no more is in memory than what is made of it.
+	wholeMetadata = 4 << 20
+	// bigMetadata is from where on only one metadata file is read at once.
 	bigMetadata = 64 << 20
-	// bigGCPercent is how much garbage may lie beside it, in percent.
-	bigGCPercent = 25
 	// parallelLoads is how many recovery points are read at once.
 	parallelLoads = 4
 )
@@ -116,50 +113,27 @@ func (s *Store) load(ctx context.Context, c candidate, ask asked) (inspect.Recov
 		select {
 		case s.big <- struct{}{}:
 			defer func() { <-s.big }()
-			// The file itself is most of the heap: by default as much again would be
-			// left to garbage.
-			defer debug.SetGCPercent(debug.SetGCPercent(bigGCPercent))
 		case <-ctx.Done():
 			return p, accessFault(ctx.Err(), c.meta, c.uri)
 		}
 	}
-	data, err := readMetadata(ctx, c)
+	if err := readable(c); err != nil {
+		return damaged(p, c, err)
+	}
+	file := &metadataFile{ctx: ctx, from: c}
+	md, err := file.decode()
 	if err != nil {
 		return damaged(p, c, err)
 	}
-	md, err := flinkmeta.Decode(data)
-	if err != nil {
-		return damaged(p, c, err)
-	}
-	b := builder{store: s, from: c, md: md, point: p, asked: ask}
+	b := builder{store: s, from: c, file: file, md: md, point: p, asked: ask}
 	defer ask.progress.end()
-	return b.build(ctx)
-}
-
-func readMetadata(ctx context.Context, c candidate) ([]byte, error) {
-	switch {
-	case !c.entry.Regular:
-		return nil, fault.New(fault.Corrupt, "read recovery point", "%s is not a regular file", c.meta.show()).
-			WithHint("give the snapshot's folder or its metadata file")
-	case c.entry.Size > maxMetadata:
-		return nil, fault.New(fault.Unsupported, "read recovery point", "%s has %s, more than the %s that are read",
-			c.meta.show(), figures.Bytes(c.entry.Size), figures.Bytes(maxMetadata)).
-			WithHint("check that this is a metadata file: even large jobs have some MiB")
+	if p, err = b.build(ctx); err != nil {
+		return p, err
 	}
-	data, err := c.system.Read(ctx, c.meta.name(), 0, c.entry.Size)
-	if errors.Is(err, io.ErrUnexpectedEOF) {
-		return nil, fault.New(fault.Corrupt, "read recovery point", "%s shrank below %s bytes while it was read",
-			c.meta.show(), figures.Group(c.entry.Size)).
-			WithHint("something writes to it or replaces it: read it again, and do not rely on this snapshot until it is stable")
+	if err := file.unchanged(); err != nil {
+		return damaged(unread(c.uri, string(c.kind())), c, err)
 	}
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fault.New(fault.NotFound, "read recovery point", "%s was deleted while it was read", c.meta.show()).
-			WithHint("the job replaced this checkpoint by a newer one: list again")
-	}
-	if err != nil {
-		return nil, accessFault(err, c.meta, c.uri)
-	}
-	return data, nil
+	return p, nil
 }
 
 // damaged adds the check that a failed read stands for, where the file itself

@@ -17,6 +17,7 @@ import (
 type builder struct {
 	store         *Store
 	from          candidate
+	file          *metadataFile
 	md            *flinkmeta.Metadata
 	point         inspect.RecoveryPoint
 	streamVersion int32                                                  // of the first operator state stream that was opened

@@ -16,10 +16,10 @@ import (
 // maxStream is the largest operator state stream that is read.
 const maxStream = 256 << 20
 
-// stateFile is where the bytes of a stream handle lie: inline, in a file, or in a
-// segment of one.
+// stateFile is where the bytes of a stream handle lie: in memory, in the
+// metadata, in a file, or in a segment of one.
 type stateFile struct {
-	inline []byte // where system is nil
+	inline io.ReaderAt // where system is nil
 	system FileSystem
 	at     location
 	offset int64
@@ -35,8 +35,10 @@ func (b *builder) find(ctx context.Context, s *flinkmeta.Stream, what string) (s
 	switch {
 	case s == nil || s.Kind == flinkmeta.EmptySegmentStream:
 		return stateFile{}, fault.New(fault.Corrupt, op, "the state has elements and no stream")
+	case s.Left():
+		return stateFile{inline: io.NewSectionReader(b.file, s.DataPos, s.Size), size: s.Size}, nil
 	case s.Kind == flinkmeta.InlineStream:
-		return stateFile{inline: s.Data, size: int64(len(s.Data))}, nil
+		return stateFile{inline: bytes.NewReader(s.Data), size: int64(len(s.Data))}, nil
 	}
 	r, err := b.resolve(s)
 	switch {
@@ -75,10 +77,17 @@ func (b *builder) find(ctx context.Context, s *flinkmeta.Stream, what string) (s
 // stream returns all bytes of an operator state handle.
 func (b *builder) stream(ctx context.Context, s *flinkmeta.Stream) ([]byte, error) {
 	const what = "operator state"
+	if leaf := s.Leaf(); leaf != nil && leaf.Kind == flinkmeta.InlineStream && !leaf.Left() {
+		return leaf.Data, nil
+	}
 	f, err := b.find(ctx, s, what)
 	switch {
-	case err != nil || f.system == nil:
-		return f.inline, err
+	case err != nil:
+		return nil, err
+	case f.system == nil:
+		data := make([]byte, f.size)
+		_, err := io.ReadFull(io.NewSectionReader(f.inline, 0, f.size), data)
+		return data, err
 	case f.size > maxStream:
 		return nil, fault.New(fault.Unsupported, "read "+what, "state file %s has %s of operator state, more than the %s that are read",
 			f.at.show(), figures.Bytes(f.size), figures.Bytes(maxStream)).WithRef(safetext.Of(b.from.uri).String())
@@ -101,7 +110,7 @@ func (f stateFile) fault(err error, what, uri string) error {
 // ranges reads parts of the file.
 func (f stateFile) ranges(ctx context.Context, uri string) io.ReaderAt {
 	if f.system == nil {
-		return bytes.NewReader(f.inline)
+		return f.inline
 	}
 	return rangeReader{ctx: ctx, file: f, uri: uri}
 }

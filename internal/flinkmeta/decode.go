@@ -2,6 +2,7 @@ package flinkmeta
 
 import (
 	"encoding/hex"
+	"io"
 
 	"github.com/recoverctl/recoverctl/internal/fault"
 )
@@ -29,7 +30,25 @@ const (
 // truncated or is damaged, and fault.Unsupported for a version that is not
 // known. A file that parses is complete: nothing follows its end.
 func Decode(data []byte) (*Metadata, error) {
-	d := decoder{Reader: NewReader("metadata", data, 0), names: map[string]string{}}
+	return decode(NewReader(metadataSubject, data, 0))
+}
+
+// InlineKept is how many bytes of inline data DecodeFrom keeps.
+const InlineKept = 256
+
+// DecodeFrom parses a _metadata file of size bytes as Decode does, and keeps no
+// more of it in memory than what the result says. Inline data of more than
+// InlineKept bytes stays in the file: Data is nil, and DataPos and Size say where
+// it is. An error of src is returned as it is, and io.ErrUnexpectedEOF where the
+// file is shorter than size.
+func DecodeFrom(src io.ReaderAt, size int64) (*Metadata, error) {
+	return decode(newWindow(metadataSubject, src, size))
+}
+
+const metadataSubject = "metadata"
+
+func decode(r *Reader) (*Metadata, error) {
+	d := decoder{Reader: r, names: map[string]string{}}
 	m := d.metadata()
 	if err := d.Err(); err != nil {
 		return nil, err
@@ -69,15 +88,19 @@ func (d *decoder) metadata() *Metadata {
 
 // header reads magic and version.
 func (d *decoder) header() bool {
-	start := d.buf[:min(len(d.buf), 8)]
+	size := d.Len()
+	start := d.peek(min(size, 8))
+	if !d.OK() {
+		return false
+	}
 	switch {
-	case len(d.buf) == 0:
+	case size == 0:
 		d.Fail(CheckMagic, 0, "magic", "the file is empty: not a Flink metadata file")
 		d.err.Hint = "a writer that stopped before it wrote anything leaves an empty file; this snapshot was never completed"
 		return false
-	case len(d.buf) < 8:
+	case size < 8:
 		d.Fail(CheckMagic, 0, "magic", "not a Flink metadata file: it has only %d bytes (%s), at least 8 are needed",
-			len(d.buf), hex.EncodeToString(start))
+			size, hex.EncodeToString(start))
 		return false
 	}
 	if got := d.I32("magic"); got != magic {
@@ -106,14 +129,14 @@ func (d *decoder) masterState() MasterState {
 	if d.I32("magic of a master state") != masterStateMagic {
 		d.corrupt(pos, "a master state", "its magic number is wrong")
 	}
-	end := d.Count(1, "length of a master state")
-	end += d.pos
+	length := d.Count(1, "length of a master state")
+	end := d.Pos() + int64(length)
 	s := MasterState{
 		Version: d.I32("version of a master state"),
 		Name:    d.UTF("name of a master state"),
-		Payload: d.Bytes32("payload of a master state"),
+		Payload: d.keep(d.Bytes32("payload of a master state")),
 	}
-	if d.OK() && d.pos != end {
+	if d.OK() && d.Pos() != end {
 		d.corrupt(pos, "a master state", "its length does not fit its content")
 	}
 	return s

@@ -20,9 +20,7 @@ func (d *decoder) stream(depth int) *Stream {
 	switch s.Kind {
 	case InlineStream:
 		s.Path = d.UTF("handle name")
-		s.Data = d.Bytes32("inline bytes")
-		s.DataPos = d.Pos() - int64(len(s.Data))
-		s.Size = int64(len(s.Data))
+		d.inline(s)
 	case FileStream:
 		s.Size = d.size("file size")
 		s.Path = d.UTF("file path")
@@ -44,6 +42,18 @@ func (d *decoder) stream(depth int) *Stream {
 		d.unknownTag(pos, "stream handle", tag)
 	}
 	return s
+}
+
+// inline reads the bytes of an inline handle, or where they are.
+func (d *decoder) inline(s *Stream) {
+	const what = "inline bytes"
+	n := d.Count(1, what)
+	s.DataPos, s.Size = d.Pos(), int64(n)
+	if d.src != nil && n > InlineKept {
+		d.Skip(n, what)
+		return
+	}
+	s.Data = d.keep(d.Take(n, what))
 }
 
 // size reads the size of a file, where −1 means that it is not known.
@@ -222,7 +232,7 @@ func (d *decoder) changelog(k *KeyedState, depth int) *Changelog {
 }
 
 func (d *decoder) change() Change {
-	return Change{KeyGroup: d.I32("key group of a change"), Data: d.Bytes32("a change")}
+	return Change{KeyGroup: d.I32("key group of a change"), Data: d.keep(d.Bytes32("a change"))}
 }
 
 func (d *decoder) changesPart() ChangesPart {
@@ -249,7 +259,7 @@ func (d *decoder) channel(single, merged ChannelKind) ChannelState {
 	if c.Kind == merged {
 		c.Size = d.notNegative("size")
 		c.Stream = d.stream(0)
-		c.MergedInfo = d.Bytes32("channel list")
+		c.MergedInfo = d.keep(d.Bytes32("channel list"))
 		return c
 	}
 	c.First = d.I32("first index")

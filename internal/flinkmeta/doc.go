@@ -10,7 +10,8 @@
 //
 // The bytes may be truncated, damaged or hostile. Every length is compared with
 // the bytes that remain before anything is allocated, nesting is bounded, and
-// inline data is a sub-slice of the input, never a copy. Names and paths are
+// inline data is a sub-slice of the input, never a copy; [DecodeFrom] leaves it
+// in the file. Names and paths are
 // returned as they are in the file: they must pass package safetext before they
 // reach a terminal.
 //

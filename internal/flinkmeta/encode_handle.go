@@ -13,6 +13,9 @@ func (e *encoder) stream(s *Stream) {
 	e.u8(uint8(s.Kind))
 	switch s.Kind {
 	case InlineStream:
+		if e.incomplete(s.Left(), s.Kind.String()) {
+			return
+		}
 		e.utf(s.Path)
 		e.bytes32(s.Data)
 	case FileStream:

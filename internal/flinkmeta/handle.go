@@ -48,11 +48,12 @@ type Stream struct {
 	// have had as a file: no such file exists.
 	Path string
 
-	Data    []byte // InlineStream: the bytes
-	DataPos int64  // InlineStream: position of Data in _metadata
+	Data    []byte // InlineStream: the bytes; nil where DecodeFrom left them in the file
+	DataPos int64  // InlineStream: position of the bytes in _metadata
 
 	// Size in bytes: of the file (FileStream, RelativeStream; UnknownSize is
-	// legal) or of the segment. For other kinds ask StateSize.
+	// legal), of the segment, or of inline bytes that were read. For other kinds
+	// ask StateSize.
 	Size int64
 
 	Segment   *Segment        // SegmentStream only
@@ -73,6 +74,10 @@ type KeyGroupStream struct {
 	Offsets []int64 // one for each key group, in Inner
 	Inner   *Stream
 }
+
+// Left says that the bytes of an inline handle are not in memory, but in the
+// file from DataPos on.
+func (s *Stream) Left() bool { return s.Kind == InlineStream && s.Data == nil && s.Size > 0 }
 
 // Leaf is the handle that says where the bytes are: the innermost one. It is
 // nil for a null handle.

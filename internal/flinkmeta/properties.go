@@ -80,7 +80,9 @@ func (d *decoder) properties() Properties {
 			"metadata is truncated at byte %d: the checkpoint properties after the last operator are missing", d.Pos())
 		return p
 	}
-	p.Raw = d.buf[d.pos:len(d.buf):len(d.buf)]
+	if p.Raw = d.keep(d.peek(d.Len())); !d.OK() {
+		return p
+	}
 	if mark := uint32(d.I32("checkpoint properties")); d.OK() && mark != javaMagic {
 		d.Fail(CheckTail, p.Pos, "checkpoint properties",
 			"%d unexpected bytes after the last operator: they start with %08x, the checkpoint properties with aced0005", len(p.Raw), mark)

@@ -1,19 +1,26 @@
 package flinkmeta
 
 import (
+	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"io"
 
 	"github.com/recoverctl/recoverctl/internal/fault"
 )
 
-// Reader reads Java DataOutput values (big-endian, unaligned) from memory. It
-// keeps the first error: after it every read returns zero, so a caller may read
-// a whole structure and ask once. Each what names the field for the error.
+// Reader reads Java DataOutput values (big-endian, unaligned) from memory, or
+// through a window that moves over a file. It keeps the first error: after it
+// every read returns zero, so a caller may read a whole structure and ask once.
+// Each what names the field for the error.
 type Reader struct {
 	buf      []byte
 	pos      int
-	base     int64 // position of buf[0] in the file
+	base     int64       // position of buf[0] in the file
+	end      int64       // … and of the end
+	src      io.ReaderAt // the file that buf is a window of; nil: buf is all of it
+	failed   error       // of src
 	subject  string
 	operator string
 	subtask  int32
@@ -24,15 +31,29 @@ type Reader struct {
 // NewReader reads buf, whose first byte is at position base of the file or
 // stream that subject names in messages ("metadata", "operator state stream").
 func NewReader(subject string, buf []byte, base int64) *Reader {
-	return &Reader{buf: buf, base: base, subject: subject, subtask: NoSubtask}
+	return &Reader{buf: buf, base: base, end: base + int64(len(buf)), subject: subject, subtask: NoSubtask}
 }
 
-// Err is the first error, an *Error, or nil.
+// windowStep is how much of a file is read at once.
+const windowStep = 256 << 10
+
+// newWindow reads a file of size bytes through a window. What is taken is valid
+// until the next read.
+func newWindow(subject string, src io.ReaderAt, size int64) *Reader {
+	return &Reader{src: src, end: size, subject: subject, subtask: NoSubtask}
+}
+
+// Err is the first error: an *Error, or what the file could not be read for; or
+// nil.
 func (r *Reader) Err() error {
-	if r.err == nil {
+	switch {
+	case r.failed != nil:
+		return r.failed
+	case r.err != nil:
+		return r.err
+	default:
 		return nil
 	}
-	return r.err
 }
 
 // OK says that nothing has failed so far.
@@ -42,7 +63,44 @@ func (r *Reader) OK() bool { return r.err == nil }
 func (r *Reader) Pos() int64 { return r.base + int64(r.pos) }
 
 // Len is the number of bytes that remain.
-func (r *Reader) Len() int { return len(r.buf) - r.pos }
+func (r *Reader) Len() int { return int(r.end - r.Pos()) }
+
+// fill moves the window to the next byte and makes it hold n bytes, which must
+// remain.
+func (r *Reader) fill(n int) bool {
+	at := r.Pos()
+	size := min(max(n, windowStep), r.Len())
+	if cap(r.buf) < size {
+		r.buf = make([]byte, size)
+	}
+	r.buf, r.base, r.pos = r.buf[:size], at, 0
+	got, err := r.src.ReadAt(r.buf, at)
+	if got == size {
+		return true
+	}
+	if err == nil || errors.Is(err, io.EOF) {
+		err = io.ErrUnexpectedEOF
+	}
+	r.failed = err
+	r.Fail(CheckParse, at, "file", "%s could not be read at byte %d", r.subject, at)
+	return false
+}
+
+// peek is the next n bytes, which must remain.
+func (r *Reader) peek(n int) []byte {
+	if n > len(r.buf)-r.pos && !r.fill(n) {
+		return nil
+	}
+	return r.buf[r.pos : r.pos+n : r.pos+n]
+}
+
+// keep is b where the whole file is in memory, else a copy: the window moves on.
+func (r *Reader) keep(b []byte) []byte {
+	if r.src == nil {
+		return b
+	}
+	return bytes.Clone(b)
+}
 
 // Fail records an error at pos unless there is one already. The message is one
 // sentence; names from the file in it must be quoted.
@@ -76,7 +134,7 @@ func (r *Reader) impossible(pos int64, what string, n int64) {
 }
 
 // Take returns the next n bytes as a sub-slice of the input, which the caller
-// must not write to.
+// must not write to. Of a window they are valid until the next read.
 func (r *Reader) Take(n int, what string) []byte {
 	if r.err != nil {
 		return nil
@@ -86,9 +144,22 @@ func (r *Reader) Take(n int, what string) []byte {
 			r.subject, r.Pos(), r.label(what), n, r.Len())
 		return nil
 	}
-	b := r.buf[r.pos : r.pos+n : r.pos+n]
+	b := r.peek(n)
+	if r.err != nil {
+		return nil
+	}
 	r.pos += n
 	return b
+}
+
+// Skip passes over the next n bytes. Those that are not in the window are not
+// read.
+func (r *Reader) Skip(n int, what string) {
+	if r.src == nil || r.err != nil || n <= len(r.buf)-r.pos || n > r.Len() {
+		r.Take(n, what)
+		return
+	}
+	r.base, r.pos, r.buf = r.Pos()+int64(n), 0, r.buf[:0]
 }
 
 // U8 reads an unsigned byte.

@@ -32,7 +32,7 @@ func (s *Stream) StateSize() int64 {
 	switch {
 	case s == nil || s.Kind == EmptySegmentStream:
 		return 0
-	case s.Kind == InlineStream:
+	case s.Kind == InlineStream && !s.Left():
 		return int64(len(s.Data))
 	default:
 		return s.Size
