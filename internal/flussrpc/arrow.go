@@ -120,14 +120,23 @@ const (
 	messageHead  = 8
 )
 
-// decode reads one message. What it returns is valid until the next one.
-func (d *arrowDecoder) decode(b []byte, count int) (source arrowRows, err error) {
+// encapsulated takes a message apart into its metadata and its body.
+func encapsulated(b []byte) (meta, body []byte, err error) {
 	if len(b) < messageHead || binary.LittleEndian.Uint32(b) != continuation {
-		return arrowRows{}, errors.New("it does not begin as an Arrow message does")
+		return nil, nil, errors.New("it does not begin as an Arrow message does")
 	}
 	size := int64(int32(binary.LittleEndian.Uint32(b[4:])))
 	if size < 4 || size > int64(len(b)-messageHead) {
-		return arrowRows{}, fmt.Errorf("its Arrow message says that its metadata has %d bytes, and %d are there", size, len(b)-messageHead)
+		return nil, nil, fmt.Errorf("its Arrow message says that its metadata has %d bytes, and %d are there", size, len(b)-messageHead)
+	}
+	return b[messageHead : messageHead+size], b[messageHead+size:], nil
+}
+
+// decode reads one message. What it returns is valid until the next one.
+func (d *arrowDecoder) decode(b []byte, count int) (source arrowRows, err error) {
+	meta, body, err := encapsulated(b)
+	if err != nil {
+		return arrowRows{}, err
 	}
 	// The library trusts the metadata's own offsets and panics where they lead out
 	// of it.
@@ -136,7 +145,6 @@ func (d *arrowDecoder) decode(b []byte, count int) (source arrowRows, err error)
 			err = fmt.Errorf("its Arrow message is damaged: %v", p)
 		}
 	}()
-	meta, body := b[messageHead:messageHead+size], b[messageHead+size:]
 	d.memory.used = 0
 	d.feed.next = ipc.NewMessage(memory.NewBufferBytes(meta), memory.NewBufferBytes(body))
 	if !d.reader.Next() {

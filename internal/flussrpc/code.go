@@ -86,6 +86,28 @@ func (c Code) Passing() bool {
 	return false
 }
 
+// elsewhere reports whether another server may answer what this one refused.
+func (e *Error) elsewhere() bool {
+	return e.Code.Moved() || e.Code.Passing() || e.starting()
+}
+
+// starting reports whether a coordinator says that it is not ready yet: it has a
+// code of no meaning for that.
+func (e *Error) starting() bool {
+	return e.Code == UnknownServerError && strings.Contains(e.Message, "CoordinatorEventProcessor is not initialized")
+}
+
+// missingTable reports whether a name is of no table: GetMetadata has a code of
+// no meaning for that.
+func (e *Error) missingTable() bool {
+	return e.Code == TableNotExist || e.Code == UnknownServerError && strings.Contains(e.Message, "TableNotExistException")
+}
+
+// missingOffsets reports whether the file of a producer's offsets is gone.
+func (e *Error) missingOffsets() bool {
+	return e.Code == UnknownServerError && strings.Contains(e.Message, "Offsets file not found")
+}
+
 // Error is a server's refusal. Message is the server's own text, as it came.
 type Error struct {
 	Code    Code

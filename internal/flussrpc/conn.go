@@ -51,9 +51,11 @@ type Options struct {
 	Timeout time.Duration // of one request, and of the opening; zero: DefaultTimeout
 	Login   *Login        // nil: the listener asks for none
 
-	// Dial opens a connection; nil: net.Dialer.
-	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+	Dial DialFunc // nil: net.Dialer
 }
+
+// DialFunc opens a connection.
+type DialFunc func(ctx context.Context, network, address string) (net.Conn, error)
 
 // Conn is one connection to one server. Requests may be made by several
 // goroutines at once; the server answers them in any order. After an error that
@@ -161,21 +163,35 @@ func (c *Conn) shakeHands(ctx context.Context, login *Login) error {
 // time limit, and ctx ends it sooner. The error is a fault; a refusal of the
 // server is an *Error within it.
 func (c *Conn) Call(ctx context.Context, api API, request, answer proto.Message) error {
+	body, err := c.callRaw(ctx, api, request)
+	if err != nil {
+		return err
+	}
+	if err := proto.Unmarshal(body, answer); err != nil {
+		return c.undecodable(api, err)
+	}
+	return nil
+}
+
+// undecodable is the fault of an answer that is none.
+func (c *Conn) undecodable(api API, err error) error {
+	return fault.Wrap(fault.Corrupt, "ask Fluss", err, "the answer of %s to %s can't be decoded", c.name(), api).WithRef(c.ref())
+}
+
+// callRaw is Call without the decoding. The bytes are the caller's.
+func (c *Conn) callRaw(ctx context.Context, api API, request proto.Message) ([]byte, error) {
 	if !c.Serves(api) {
-		return fault.New(fault.Unsupported, "ask Fluss", "%s does not serve %s", c.name(), api).
+		return nil, fault.New(fault.Unsupported, "ask Fluss", "%s does not serve %s", c.name(), api).
 			WithHint("a %s may, or a newer release of Fluss", map[bool]string{true: "tablet server", false: "coordinator"}[c.kind == Coordinator]).WithRef(c.ref())
 	}
 	got, err := c.roundTrip(ctx, api, request)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if got.Err != nil {
-		return c.refused(api, got.Err)
+		return nil, c.refused(api, got.Err)
 	}
-	if err := proto.Unmarshal(got.Body, answer); err != nil {
-		return fault.Wrap(fault.Corrupt, "ask Fluss", err, "the answer of %s to %s can't be decoded", c.name(), api).WithRef(c.ref())
-	}
-	return nil
+	return got.Body, nil
 }
 
 func (c *Conn) roundTrip(ctx context.Context, api API, request proto.Message) (Answer, error) {
@@ -236,31 +252,21 @@ func (c *Conn) write(ctx context.Context, frame []byte) error {
 	return nil
 }
 
+// errSilent is within the fault of a call that nobody answered.
+var errSilent = errors.New("a Fluss server says nothing to a request that it can't serve")
+
 // unanswered is the fault of a call that nobody answered.
 func (c *Conn) unanswered(ctx context.Context, api API) error {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return ctx.Err()
 	}
-	return fault.New(fault.Unreachable, "ask Fluss", "%s did not answer %s in %s", c.name(), api, c.timeout).
-		WithHint("look at the server's log: a Fluss server is silent about a request that it can't serve; ZooKeeper may be gone; or raise --timeout").WithRef(c.ref())
+	return fault.Wrap(fault.Unreachable, "ask Fluss", errSilent, "%s did not answer %s in %s", c.name(), api, c.timeout).
+		WithHint("look at the server's log; ZooKeeper may be gone, or the server overloaded; or raise --timeout").WithRef(c.ref())
 }
 
 // refused makes the fault of a server's refusal.
 func (c *Conn) refused(api API, e *Error) error {
-	kind, hint := fault.Unreachable, "look at the server's log"
-	switch e.Code {
-	case Authorization:
-		kind, hint = fault.Denied, "give this user the right that the message names (READ on the tables, DESCRIBE on the cluster)"
-	case Authenticate, RetriableAuthenticate:
-		kind, hint = fault.Denied, "the listener wants a login: give fluss.sasl in the profile"
-	case DatabaseNotExist, TableNotExist, PartitionNotExists, SchemaNotExist, KvSnapshotNotExist, LakeSnapshotNotExist:
-		kind, hint = fault.NotFound, "check the name; what this user may not see looks as if it were not there"
-	case UnsupportedVersion:
-		kind, hint = fault.Unsupported, "this release of Fluss has another version of the call"
-	case InvalidProducerID:
-		kind, hint = fault.Usage, "a producer id has letters, digits, _ and - only, at most 200"
-	}
-	return fault.Wrap(kind, api.String(), e, "%s refused", c.name()).WithHint("%s", hint).WithRef(c.ref())
+	return refusal(api.String(), e, "%s refused", c.name()).WithRef(c.ref())
 }
 
 func (c *Conn) name() string { return fmt.Sprintf("%s %s", c.kind, safetext.Of(c.address)) }

@@ -97,23 +97,12 @@ func (d *Decoder) Close() {
 // bytes are valid until visit returns. The error says what in the batch can't be
 // decoded, or is that of visit.
 func (d *Decoder) Rows(b Batch, visit func(Row) error) error {
-	if int32(b.SchemaID) != d.schema.ID {
-		return fmt.Errorf("the batch at offset %d is of schema %d, and schema %d is read", b.BaseOffset, b.SchemaID, d.schema.ID)
-	}
-	if b.Count == 0 {
-		return nil
+	changes, body, err := arrowBody(b, d.schema)
+	if err != nil || b.Count == 0 {
+		return err
 	}
 	var source rowSource
-	var changes []byte
-	var err error
 	if d.arrow != nil {
-		body := b.body
-		if !b.AppendOnly {
-			if len(body) < int(b.Count) {
-				return fmt.Errorf("the batch at offset %d has %d bytes for the changes of %d records", b.BaseOffset, len(body), b.Count)
-			}
-			changes, body = body[:b.Count], body[b.Count:]
-		}
 		source, err = d.arrow.decode(body, int(b.Count))
 	} else {
 		source, changes, err = d.rows.decode(b.body, int(b.Count))
