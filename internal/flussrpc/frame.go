@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"slices"
 
 	"google.golang.org/protobuf/proto"
 
@@ -60,12 +61,13 @@ func ReadFrame(r io.Reader) ([]byte, error) {
 	if size < 1 || size > MaxFrame {
 		return nil, &NotFlussError{Begins: append([]byte(nil), head[:]...)}
 	}
-	// A length is a promise: no more is allocated than has come.
+	// A length is a promise: no more is allocated than twice what has come.
 	var frame []byte
-	const step = 1 << 20
+	const first = 1 << 20
 	for int64(len(frame)) < size {
 		have := len(frame)
-		frame = append(frame, make([]byte, min(step, int(size)-have))...)
+		frame = slices.Grow(frame, min(max(first, have), int(size)-have))
+		frame = frame[:min(cap(frame), int(size))]
 		if _, err := io.ReadFull(r, frame[have:]); err != nil {
 			if err == io.EOF { //nolint:errorlint // ReadFull returns it bare
 				err = io.ErrUnexpectedEOF
