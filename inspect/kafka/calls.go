@@ -21,7 +21,11 @@ import (
 var _ inspect.CallReader = (*Store)(nil)
 
 const (
-	scanBytes   = 1 << 20                // of one answer of a scan
+	// The first answer for a partition is small, so that something is seen soon,
+	// and the later ones are large, since each costs time by itself.
+	scanBytesFirst = 256 << 10
+	scanBytes      = 4 << 20
+
 	scanWorkers = 4                      // partitions that are read at the same time, at most
 	updatePause = 100 * time.Millisecond // between two updates
 )
@@ -145,7 +149,8 @@ func (c *callScan) work(ctx context.Context, queue <-chan inspect.Window) {
 // partition reads one window. It is false when the whole scan is over.
 func (c *callScan) partition(ctx context.Context, client *kgo.Client, walk *batchWalk, w inspect.Window) (goOn bool) {
 	r := newReader(c.store, c.topic, w.To)
-	r.partition, r.uncommitted, r.raw, r.client, r.limit = w.Partition, true, true, client, scanBytes
+	r.partition, r.uncommitted, r.raw, r.client = w.Partition, true, true, client
+	r.limit, r.most = scanBytesFirst, scanBytes
 	part := c.scan.Partition(w.Partition)
 	walk.visit = part.Visit
 	walk.records, walk.control, walk.aborted, walk.open = 0, 0, 0, nil

@@ -41,7 +41,8 @@ type reader struct {
 	// For whoever walks the batches itself: they are given as they came.
 	raw    bool
 	client *kgo.Client // nil: the store's
-	limit  int32       // bytes of one answer; 0: fetchBytes
+	limit  int32       // bytes of the next answer; 0: fetchBytes
+	most   int32       // the limit doubles with each page, up to this; 0: it stays
 }
 
 // newReader returns a reader of the committed records of partition 0.

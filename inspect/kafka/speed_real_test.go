@@ -187,7 +187,7 @@ func scanOf(store *Store) contestant {
 		}
 		for _, p := range data.Partitions {
 			r := newReader(store, t, p.Log.End)
-			r.partition, r.uncommitted, r.raw, r.limit = p.ID, true, true, scanBytes
+			r.partition, r.uncommitted, r.raw, r.limit, r.most = p.ID, true, true, scanBytesFirst, scanBytes
 			walk := batchWalk{decompress: r.decompress, visit: func(offset, _ int64, key, value []byte) {
 				records++
 				hash(p.ID, offset, key, value)

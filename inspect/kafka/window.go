@@ -98,6 +98,7 @@ func (r *reader) pages(ctx context.Context, from int64) iter.Seq2[page, error] {
 					return
 				}
 				position = a.next
+				r.limit = max(r.limit, min(2*r.limit, r.most))
 			}
 		}()
 		defer func() {
