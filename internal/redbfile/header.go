@@ -40,7 +40,10 @@ type Header struct {
 	Unflushed bool
 	Slots     [2]Slot
 
-	headerPages   uint32 // of each region
+	// RegionHeaderPages are those at the begin of each region: none in files that redb
+	// 4 has made.
+	RegionHeaderPages uint32
+
 	regionPages   uint32 // data pages of a full region
 	fullRegions   uint32
 	trailingPages uint32
@@ -136,9 +139,9 @@ func readHeader(r io.ReaderAt, size int64) (Header, error) {
 	if p := u32(12); p != pageSize {
 		return h, failure(BadHeader, "the page size is %d, and redb writes %d", p, pageSize)
 	}
-	h.headerPages, h.regionPages, h.fullRegions, h.trailingPages = u32(16), u32(20), u32(24), u32(28)
-	if h.regionPages == 0 || h.regionPages > 1<<maxOrder || h.headerPages > 1<<maxOrder || h.fullRegions > maxRegions || h.trailingPages > h.regionPages {
-		return h, failure(BadHeader, "its regions have %d header pages and %d data pages, %d of them full and %d pages in the last: no file has that", h.headerPages, h.regionPages, h.fullRegions, h.trailingPages)
+	h.RegionHeaderPages, h.regionPages, h.fullRegions, h.trailingPages = u32(16), u32(20), u32(24), u32(28)
+	if h.regionPages == 0 || h.regionPages > 1<<maxOrder || h.RegionHeaderPages > 1<<maxOrder || h.fullRegions > maxRegions || h.trailingPages > h.regionPages {
+		return h, failure(BadHeader, "its regions have %d header pages and %d data pages, %d of them full and %d pages in the last: no file has that", h.RegionHeaderPages, h.regionPages, h.fullRegions, h.trailingPages)
 	}
 	for i := range h.Slots {
 		h.Slots[i] = readSlot(b[slotsAt+i*slotSize:][:slotSize])
@@ -176,9 +179,9 @@ func readSlot(b []byte) Slot {
 
 // length is how long the file must be by its header.
 func (h Header) length() int64 {
-	pages := int64(h.fullRegions) * (int64(h.headerPages) + int64(h.regionPages))
+	pages := int64(h.fullRegions) * (int64(h.RegionHeaderPages) + int64(h.regionPages))
 	if h.trailingPages > 0 {
-		pages += int64(h.headerPages) + int64(h.trailingPages)
+		pages += int64(h.RegionHeaderPages) + int64(h.trailingPages)
 	}
 	return (pages + 1) * pageSize
 }
@@ -200,8 +203,8 @@ func (h Header) place(page uint64, size int64) (at, length int64, ok bool) {
 		return 0, 0, false
 	}
 	length = pageSize << order
-	regionSize := (int64(h.headerPages) + int64(h.regionPages)) * pageSize
+	regionSize := (int64(h.RegionHeaderPages) + int64(h.regionPages)) * pageSize
 	region, index := pageRegion(page), pageIndex(page)
-	at = pageSize + region*regionSize + int64(h.headerPages)*pageSize + index*length
+	at = pageSize + region*regionSize + int64(h.RegionHeaderPages)*pageSize + index*length
 	return at, length, at+length <= size
 }

@@ -1,0 +1,46 @@
+// Package arrowmem is memory for the Arrow library of which one batch gets so
+// much and no more: the library believes what a compressed buffer says that it
+// unpacks to.
+//
+// It must never be used outside of a function that recovers: where the memory
+// ends, the library has no other way out than a panic.
+package arrowmem
+
+import (
+	"fmt"
+
+	"github.com/apache/arrow-go/v18/arrow/memory"
+)
+
+// Bounded is an allocator with a limit.
+type Bounded struct {
+	memory.Allocator
+	limit, used int
+}
+
+// New makes memory of so many bytes.
+func New(limit int) *Bounded {
+	return &Bounded{Allocator: memory.NewGoAllocator(), limit: limit}
+}
+
+// Reset forgets what was taken so far: a new batch begins.
+func (b *Bounded) Reset() { b.used = 0 }
+
+func (b *Bounded) grow(size int) {
+	if size < 0 || size > b.limit-b.used {
+		panic(fmt.Errorf("it unpacks to more than %d bytes", b.limit))
+	}
+	b.used += size
+}
+
+// Allocate implements memory.Allocator.
+func (b *Bounded) Allocate(size int) []byte {
+	b.grow(size)
+	return b.Allocator.Allocate(size)
+}
+
+// Reallocate implements memory.Allocator.
+func (b *Bounded) Reallocate(size int, old []byte) []byte {
+	b.grow(size)
+	return b.Allocator.Reallocate(size, old)
+}
