@@ -46,6 +46,10 @@ type Fact struct {
 // documentKinds are the kinds that this release applies, each with its own rules.
 var documentKinds = map[string]func(Document) *inspect.Problem{
 	KindTopicSettings: checkTopicSettings,
+	KindSavepoint:     checkFlink,
+	KindStop:          checkFlink,
+	KindCancel:        checkFlink,
+	KindRollback:      checkFlink,
 }
 
 // newDocument makes a plan. The problem is what its reader would say.
@@ -58,6 +62,9 @@ func newDocument(kind string, target inspect.PlanTarget, facts []Fact, parameter
 
 // Subject is what the plan is about.
 func (d Document) Subject() inspect.PlanSubject {
+	if FlinkKind(d.Kind) {
+		return d.flinkSubject()
+	}
 	var does []string
 	for _, f := range d.Facts {
 		if f.After == nil {

@@ -26,6 +26,12 @@ const (
 	// Of a plan that changes a topic's settings.
 	CompactionBegins = "compaction-begins"
 	RetentionLifted  = "retention-lifted"
+
+	// Of a plan about a Flink job.
+	NoSafetySavepoint = "no-safety-savepoint"
+	PointMayGo        = "point-may-go"
+	StateLeftOut      = "state-left-out"
+	NoArguments       = "no-arguments"
 )
 
 // Warning is something that the planner can't decide: a person accepts it by
@@ -37,7 +43,8 @@ type Warning struct {
 
 // warningNames are all names but PointUnknown, which is followed by an address.
 func warningNames() []string {
-	return []string{NotChecked, PointsUnknown, PointsLost, PendingBeforeTarget, JobStateUnknown, JobRestarting, PinnedPointLost, CompactionBegins, RetentionLifted}
+	return []string{NotChecked, PointsUnknown, PointsLost, PendingBeforeTarget, JobStateUnknown, JobRestarting, PinnedPointLost, CompactionBegins, RetentionLifted,
+		NoSafetySavepoint, PointMayGo, StateLeftOut, NoArguments}
 }
 
 // IsWarningName reports whether a warning can have that name.

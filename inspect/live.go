@@ -192,6 +192,15 @@ func Failing(state string) bool {
 	return false
 }
 
+// Checkpointed reports whether the job has completed a checkpoint since it was
+// started, or takes none by time.
+func (l LiveState) Checkpointed() bool {
+	if l.Settings != nil && l.Settings.IntervalMs == nil {
+		return true
+	}
+	return l.Checkpoints != nil && l.Checkpoints.Completed > 0
+}
+
 // Taken is when Flink began to take the recovery point at uri, where the job's
 // history holds it.
 func (l LiveState) Taken(uri string) (Taken, bool) {

@@ -264,3 +264,9 @@ func known(live LiveState) *LiveState {
 func StepsBy(list []NextStep, by ...StepBy) []NextStep {
 	return slices.DeleteFunc(slices.Clone(list), func(s NextStep) bool { return !slices.Contains(by, s.By) })
 }
+
+// OwnCheckpoint reports whether the recovery point at uri may be a checkpoint that
+// the running job itself deletes when it ends.
+func OwnCheckpoint(uri string, kind PointKind, live LiveState) bool {
+	return ownCheckpoint(Nearby{URI: uri, Kind: kind}, live)
+}

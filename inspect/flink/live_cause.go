@@ -88,3 +88,7 @@ func isClassName(s string) bool {
 	}
 	return true
 }
+
+// RootCauseOf is the cause at the end of the chain in a Java stack trace, as one
+// text, "type: message", cut where it is very long.
+func RootCauseOf(trace string) string { return capped(oneLine(rootCause(trace)), maxText) }

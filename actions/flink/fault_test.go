@@ -1,0 +1,82 @@
+package flink_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/recoverctl/recoverctl/actions"
+	"github.com/recoverctl/recoverctl/internal/testkit/flinktest"
+)
+
+func always(f flinktest.Fault) func(int, *http.Request) flinktest.Fault {
+	return func(int, *http.Request) flinktest.Fault { return f }
+}
+
+// at gives one request a fault, counted among those that change something or
+// among those that read, from when it is set.
+func at(nth int, f flinktest.Fault, write bool) func(int, *http.Request) flinktest.Fault {
+	seen := 0
+	return func(_ int, r *http.Request) flinktest.Fault {
+		if (r.Method != http.MethodGet) != write {
+			return flinktest.NoFault
+		}
+		if seen++; seen-1 == nth {
+			return f
+		}
+		return flinktest.NoFault
+	}
+}
+
+// Whatever goes wrong with any one request, there are never two jobs and never
+// two savepoints, no job ends without its savepoint, and the same plan ends as
+// planned when it is applied again.
+func TestAFaultAtEachRequest(t *testing.T) {
+	faults := map[string]flinktest.Fault{
+		"closed before it is done": flinktest.LostBefore, "done, and the answer lost": flinktest.LostAfter, "a page": flinktest.Page,
+		"done, and a page": flinktest.PageAfter, "no leader": flinktest.Unavailable,
+	}
+	for _, way := range []struct {
+		kind, point string
+		wrote       string
+		writes      int
+	}{
+		{actions.KindRollback, own, "savepoint " + oldID + ",cancel " + oldID + ",run " + newID, 3},
+		{actions.KindRollback, saved, "stop " + oldID + ",run " + newID, 2},
+		{actions.KindSavepoint, "", "savepoint " + oldID, 1},
+		{actions.KindStop, "", "stop " + oldID, 1},
+		{actions.KindCancel, "", "cancel " + oldID, 1},
+	} {
+		for name, f := range faults {
+			for _, write := range []bool{true, false} {
+				n := way.writes
+				if !write {
+					n = 6 // of the reading requests, in some of the steps
+				}
+				for nth := range n {
+					t.Run(fmt.Sprintf("%s %s/%s/write %v/%d", way.kind, way.point, name, write, nth), func(t *testing.T) {
+						s := newScene(t).mustMake(way.kind, to(way.point))
+						step := nth
+						if !write {
+							step = nth * 17
+						}
+						s.cluster.Fault = at(step, f, write)
+						first, _, firstErr := s.apply()
+						s.mustHold()
+						s.cluster.Fault = nil
+						if firstErr == nil && first.Verdict == actions.Applied && strings.Join(s.cluster.Writes(), ",") != way.wrote {
+							t.Errorf("applied, and the cluster was changed by %v", s.cluster.Writes())
+						}
+						result, refused, err := s.apply()
+						s.mustHold()
+						if err != nil || refused != nil || result.Verdict != actions.Applied {
+							t.Fatalf("first %v; then %s, %v, %v: %s", firstErr, result.Verdict, refused, err, steps(result))
+						}
+						s.wrote(strings.Split(way.wrote, ",")...)
+					})
+				}
+			}
+		}
+	}
+}
