@@ -1,0 +1,120 @@
+package arkflow
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/recoverctl/recoverctl/internal/arkhub"
+	"github.com/recoverctl/recoverctl/internal/clock"
+)
+
+// HealthState is how a job's checkpoints go.
+type HealthState string
+
+// The states. Hubs have no such word of their own: it is derived from the rounds
+// on record.
+const (
+	HealthGood     HealthState = "healthy"
+	HealthDegraded HealthState = "degraded" // the newest round failed or is stuck: an older one stays in force, and ages
+	HealthOverdue  HealthState = "overdue"  // no round was begun for longer than two intervals
+	HealthNone     HealthState = "none"     // none was ever completed
+	HealthIdle     HealthState = "idle"     // none is due: the job is stopped, or takes none by time
+	HealthUnknown  HealthState = "unknown"
+)
+
+// Health is a job's checkpoint health with what shows it.
+type Health struct {
+	State     HealthState `json:"state"`
+	Sentence  string      `json:"sentence"`
+	Completed string      `json:"completed"` // the newest completed checkpoint; empty: none
+	AgeMs     *int64      `json:"ageMs"`     // of it
+	Newest    string      `json:"newest"`    // the newest round; empty: none
+	Source    string      `json:"source"`    // derived, or the hub's own field
+}
+
+// stuckAfter is from when on a round that is still pending counts as stuck.
+func stuckAfter(interval time.Duration) time.Duration { return max(2*interval, 2*time.Minute) }
+
+// HealthOf derives a job's checkpoint health. An explicit word of a hub goes
+// first.
+func HealthOf(rounds []arkhub.Checkpoint, j arkhub.Job, explicit arkhub.Text, now time.Time) Health {
+	h := Health{State: HealthUnknown, Source: "derived"}
+	newest, completed := newestRounds(rounds)
+	interval := time.Duration(j.Spec.Checkpoint.IntervalMs.Or(arkhub.DefaultIntervalMs)) * time.Millisecond
+	age := func(c *arkhub.Checkpoint) (time.Duration, bool) {
+		at, known := c.Created.Get()
+		return now.Sub(at.Time()), known
+	}
+	if completed != nil {
+		h.Completed = completed.ID
+		if d, known := age(completed); known {
+			ms := d.Milliseconds()
+			h.AgeMs = &ms
+		}
+	}
+	if newest != nil {
+		h.Newest = newest.ID
+	}
+	running := j.DesiredState.Or("") == arkhub.StateRunning
+	switch word, is := explicit.Get(); {
+	case is:
+		h.State, h.Sentence, h.Source = HealthState(word), "the hub says "+word, "hub"
+	case rounds == nil:
+		h.Sentence = "the hub exposes no rounds"
+	case newest == nil:
+		h.State, h.Sentence = HealthNone, "no checkpoint was ever begun"
+	case completed == nil:
+		h.State, h.Sentence = HealthNone, fmt.Sprintf("no checkpoint was ever completed; the newest round, %s, is %s", newest.ID, newest.Status)
+	default:
+		h.judge(newest, completed, age, interval, running)
+	}
+	return h
+}
+
+func (h *Health) judge(newest, completed *arkhub.Checkpoint, age func(*arkhub.Checkpoint) (time.Duration, bool), interval time.Duration, running bool) {
+	since, known := age(newest)
+	old := "of unknown age"
+	if h.AgeMs != nil {
+		old = clock.Age(time.Duration(*h.AgeMs)*time.Millisecond) + " old"
+	}
+	switch {
+	case newest.Status == arkhub.RoundFailed:
+		h.State, h.Sentence = HealthDegraded, fmt.Sprintf("the newest round, %s, failed; %s stays in force, %s", newest.ID, completed.ID, old)
+	case !known:
+		h.Sentence = "the hub exposes no times of its rounds"
+	case newest.Status == arkhub.RoundPending && since > stuckAfter(interval):
+		h.State = HealthDegraded
+		h.Sentence = fmt.Sprintf("the newest round, %s, has been pending for %s and does not end by itself; %s stays in force, %s", newest.ID, clock.Age(since), completed.ID, old)
+	case newest.Status == arkhub.RoundPending:
+		h.Sentence = fmt.Sprintf("a round, %s, is under way since %s; %s is in force, %s", newest.ID, clock.Age(since), completed.ID, old)
+	case newest.Status != arkhub.RoundCompleted:
+		h.Sentence = fmt.Sprintf("the newest round, %s, is %q, which is not known here; %s is in force, %s", newest.ID, newest.Status, completed.ID, old)
+	case !running || interval <= 0:
+		h.State, h.Sentence = HealthIdle, fmt.Sprintf("no round is due; %s is in force, %s", completed.ID, old)
+	case since <= 2*interval:
+		h.State, h.Sentence = HealthGood, fmt.Sprintf("%s is in force, %s", completed.ID, old)
+	default:
+		h.State, h.Sentence = HealthOverdue, fmt.Sprintf("%s is in force, %s, and no round was begun since though one is due every %s", completed.ID, old, interval)
+	}
+}
+
+// newestRounds are the newest checkpoint round and the newest completed one;
+// savepoints are no rounds of a job's health.
+func newestRounds(rounds []arkhub.Checkpoint) (newest, completed *arkhub.Checkpoint) {
+	later := func(a, b *arkhub.Checkpoint) bool {
+		return b == nil || a.Created.Or(0) > b.Created.Or(0)
+	}
+	for i := range rounds {
+		c := &rounds[i]
+		if c.Kind.Or(arkhub.KindCheckpoint) != arkhub.KindCheckpoint {
+			continue
+		}
+		if later(c, newest) {
+			newest = c
+		}
+		if c.Status == arkhub.RoundCompleted && later(c, completed) {
+			completed = c
+		}
+	}
+	return newest, completed
+}
