@@ -1,7 +1,6 @@
 package inspect
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -26,16 +25,18 @@ func (o Offsets) Partitions() []int32 {
 // MarshalJSON writes an object with partition numbers as keys in ascending
 // numeric order. A nil map is an empty object.
 func (o Offsets) MarshalJSON() ([]byte, error) {
-	var b bytes.Buffer
-	b.WriteByte('{')
+	b := make([]byte, 0, 2+16*len(o))
+	b = append(b, '{')
 	for i, p := range o.Partitions() {
 		if i > 0 {
-			b.WriteByte(',')
+			b = append(b, ',')
 		}
-		fmt.Fprintf(&b, `"%d":%d`, p, o[p])
+		b = append(b, '"')
+		b = strconv.AppendInt(b, int64(p), 10)
+		b = append(b, '"', ':')
+		b = strconv.AppendInt(b, o[p], 10)
 	}
-	b.WriteByte('}')
-	return b.Bytes(), nil
+	return append(b, '}'), nil
 }
 
 // UnmarshalJSON reads an object of canonical decimal partition numbers and

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -143,7 +145,8 @@ func newInspectPoints(a *app) *cobra.Command {
 
 func newInspectPoint(a *app) *cobra.Command {
 	var limit failOn
-	var keys bool
+	var keys, compare bool
+	var expect expectations
 	cmd := &cobra.Command{
 		Use: "point URI", Short: "Read one recovery point offline: operators, markers, referenced files, checks", Args: exactArgs("one URI"),
 		Long: `Reads a Flink checkpoint or savepoint without a JVM and without a cluster.
@@ -154,15 +157,29 @@ and ForSt the files are listed and looked for; their contents are not decoded.
 Keyed state of more than 4 MiB is read only with --keys, and then in ranges: what
 is not decoded is not read.
 
+With --compare it also reads the job's topic and asks its JobManager, where there
+is one: whether the markers are of that topic and lie in its log (U11, U12), and
+whether that Flink reads the recovery point (V7, V8). --flink-version,
+--operator-uid and --operator-id ask about a job that does not run (also P3, P4).
+validate restore asks all of it, in the order of the real code.
+
 Exit codes: 0 no check at or above --fail-on, 1 some check, 6 there is nothing
 at that URI, 9 it is there and can't be read, 10 its version is not known.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := a.load(); err != nil {
 				return err
 			}
-			if err := limit.check(); err != nil {
+			if err := errors.Join(limit.check(), expect.check()); err != nil {
 				return err
 			}
+			job := inspect.Job{}
+			if compare {
+				var err error
+				if job, err = a.job(); err != nil {
+					return err
+				}
+			}
+			expect.of(&job)
 			in, systems, err := a.inspector(a.selection.Profile, terminalPrompt{})
 			if err != nil {
 				return err
@@ -172,7 +189,13 @@ at that URI, 9 it is there and can't be read, 10 its version is not known.`,
 			if err != nil {
 				return err
 			}
-			if err := a.printer().result("RecoveryPoint", point, nil, func(t *table) { renderPoint(t, point, a.clock.Now()) }); err != nil {
+			var faults error
+			if compare {
+				point, faults = in.Compared(cmd.Context(), job, point)
+			} else {
+				point.Checks = append(point.Checks, inspect.Compare(job, "", point, nil)...)
+			}
+			if err := a.printer().result("RecoveryPoint", point, []error{faults}, func(t *table) { renderPoint(t, point, a.clock.Now()) }); err != nil {
 				return err
 			}
 			return limit.status(point.WorstCheck())
@@ -180,6 +203,8 @@ at that URI, 9 it is there and can't be read, 10 its version is not known.`,
 	}
 	limit.register(cmd)
 	cmd.Flags().BoolVar(&keys, "keys", false, "read all keyed state, however large it is")
+	cmd.Flags().BoolVar(&compare, "compare", false, "also compare it with the job's topic and its running Flink")
+	expect.register(cmd)
 	return cmd
 }
 
@@ -207,13 +232,19 @@ func (a *app) pointProgress() func(inspect.PointProgress) {
 func newInspectControl(a *app) *cobra.Command {
 	var expectID string
 	var expectPartitions int
+	var scan bool
 	cmd := &cobra.Command{
 		Use: "control", Short: "Show the control topic's operations and the boundary in force, as a restore reads them", Args: noArgs,
 		Long: `Reads the control topic from its beginning to the end captured first, as a
 restoring job does, and judges it by the restore's reader and by that of apply.
 
+With --calls it also scans the data topic for durable calls, and says of each
+operation how many at risk lie below its offsets, where no restore reads them, and
+how many run again from a restore that begins exactly there. What was deleted
+already is not on record any more.
+
 Exit codes: 0 a restore would accept the history, 1 it would refuse it or the
-topic is missing.`,
+topic is missing, 8 not all of the data topic could be scanned.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var expect *inspect.History
 			check := func() error {
@@ -229,19 +260,44 @@ topic is missing.`,
 				if err != nil {
 					return err
 				}
-				if err := a.printer().result("CleanupBoundary", b, nil, func(t *table) { renderBoundary(t, b, a.clock.Now()) }); err != nil {
+				var faults []error
+				if scan {
+					faults = a.countUnder(cmd.Context(), in, job, b.Operations)
+				}
+				if err := a.printer().result("CleanupBoundary", b, faults, func(t *table) { renderBoundary(t, b, a.clock.Now()) }); err != nil {
 					return err
 				}
-				if b.Problem != nil {
+				switch {
+				case b.Problem != nil:
 					return exitStatus(fault.Problem.Exit())
+				case len(faults) > 0:
+					return exitStatus(fault.Partial.Exit())
 				}
 				return nil
 			})
 		},
 	}
+	cmd.Flags().BoolVar(&scan, "calls", false, "also scan the data topic for durable calls, and count those below each operation")
 	cmd.Flags().StringVar(&expectID, "expect-topic-id", "", "judge against this topic `ID` instead of asking for the data topic")
 	cmd.Flags().IntVar(&expectPartitions, "expect-partitions", 0, "judge against partitions 0 to `N`-1 instead of asking for the data topic")
 	return cmd
+}
+
+// countUnder scans for durable calls and counts them for each operation. A scan
+// that is not whole counts for none.
+func (a *app) countUnder(ctx context.Context, in *inspect.Inspector, job inspect.Job, ops []inspect.Operation) []error {
+	calls, faults, err := in.Calls(ctx, job, inspect.CallAsk{Points: []string{}}, a.callProgress())
+	if err != nil {
+		return append(faults, err)
+	}
+	if calls.Scanned.Partial {
+		return faults
+	}
+	for i := range ops {
+		under := ops[i].CallsUnder(job, calls)
+		ops[i].Calls = &under
+	}
+	return faults
 }
 
 func (a *app) expectation(cmd *cobra.Command, id string, partitions int) (*inspect.History, error) {
