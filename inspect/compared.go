@@ -34,10 +34,10 @@ func comparedRules() []comparedRule {
 // whether the Flink that would restore it reads it (V7, V8), whether its agent
 // operator and max parallelism are the job's (P3, P4), and whether its markers
 // are of the job's topic and lie in its log (U11, U12). They say what the rules
-// of a restore say. What is not known makes no check: flink is the version of the
-// running job's Flink, and may be empty; without data the topic was not read.
-func Compare(job Job, flink string, point RecoveryPoint, data *DataTopic) []Check {
-	ev := reading{dataErr: errNotRead, flink: flink}
+// of a restore say. What is not known makes no check: live is the zero value
+// where no job runs, and without data the topic was not read.
+func Compare(job Job, live LiveState, point RecoveryPoint, data *DataTopic) []Check {
+	ev := reading{dataErr: errNotRead, live: live}
 	if data != nil {
 		ev.data, ev.dataErr = *data, nil
 	}
@@ -73,6 +73,6 @@ func (i *Inspector) Compared(ctx context.Context, job Job, point RecoveryPoint) 
 	if dataErr != nil && !data.Exists { // else some partitions could not be read
 		read = nil
 	}
-	point.Checks = append(point.Checks, Compare(job, live.FlinkVersion, point, read)...)
+	point.Checks = append(point.Checks, Compare(job, live, point, read)...)
 	return point, errors.Join(dataErr, liveErr)
 }

@@ -51,7 +51,7 @@ func TestAPointBesideItsJob(t *testing.T) {
 			}
 			var got []string
 			said := ""
-			for _, c := range inspect.Compare(q.Job, q.RunningFlink, point, data) {
+			for _, c := range inspect.Compare(q.Job, inspect.LiveState{FlinkVersion: q.RunningFlink}, point, data) {
 				if c.Hint == "" {
 					t.Errorf("check %s says nothing about what to do", c.ID)
 				}

@@ -116,7 +116,7 @@ func (i *Inspector) compose(job Job, ev reading, listed listing, running running
 	points, placesErr, live, liveErr := listed.points, listed.err, running.live, running.err
 	if live.JobID != "" {
 		points = dated(points, live)
-		ev.flink = live.FlinkVersion
+		ev.live = live
 	}
 	o := JobOverview{
 		Job: job.Name, Topic: job.Topic, TopicID: ev.data.TopicID, ClusterID: ev.data.ClusterID,

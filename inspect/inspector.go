@@ -45,7 +45,7 @@ type reading struct {
 	control    ControlTopic
 	controlErr error
 	at         time.Time
-	flink      string // version of the running job's Flink; empty: not known
+	live       LiveState // of the running job; the zero value where none was read
 }
 
 func noBrokers(what string) error {
@@ -107,7 +107,7 @@ func (ev reading) question(job Job, point string) RestoreQuestion {
 		Point: point, Job: job,
 		Data: ev.data, DataErr: ev.dataErr,
 		Control: ev.control, ControlErr: ev.controlErr,
-		RunningFlink: ev.flink,
+		RunningFlink: ev.live.FlinkVersion, RunningMaxParallelism: ev.live.MaxParallelism,
 	}
 }
 
@@ -247,7 +247,7 @@ func (i *Inspector) validatePoint(ctx context.Context, job Job, uri string, whol
 	}
 	running := known(live)
 	if running != nil {
-		ev.flink = live.FlinkVersion
+		ev.live = live
 		others = dated(others, live)
 	}
 	q := ev.questionOf(job, point)

@@ -49,6 +49,10 @@ type LiveState struct {
 	AsOf         time.Time  `json:"asOf"`
 	CacheMs      int64      `json:"cacheMs"`
 
+	// MaxParallelism is that of the agent operator in force: the job's code set it,
+	// or the recovery point had it, or Flink chose it. nil: not known.
+	MaxParallelism *int `json:"maxParallelism"`
+
 	RootCause   *RootCause          `json:"rootCause"`   // nil: no failure is on record
 	Checkpoints *LiveCheckpoints    `json:"checkpoints"` // nil: not known
 	Settings    *CheckpointSettings `json:"settings"`    // nil: not known

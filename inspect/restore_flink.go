@@ -296,7 +296,7 @@ func (r *restore) parallelismRule() {
 	agents := r.judgedAgents()
 	switch {
 	case stated == 0:
-		r.unstated(parallelismCode, parallelismTitle, "the job's max parallelism is not known: give --max-parallelism if the job sets one")
+		r.runningParallelism(agents)
 		return
 	case r.q.MarkersOnly || r.neverRead() != "":
 		if r.q.Whole {
@@ -316,6 +316,27 @@ func (r *restore) parallelismRule() {
 		return
 	}
 	r.book.pass(parallelismCode, parallelismTitle, "%s in both", group(int64(stated)))
+}
+
+// runningParallelism compares with the running job. Its figure may be one that
+// Flink chose: then a restore takes that of the point, whatever it is.
+func (r *restore) runningParallelism(agents []Operator) {
+	running := r.q.RunningMaxParallelism
+	if running == nil || len(agents) == 0 || r.q.MarkersOnly || r.neverRead() != "" {
+		r.unstated(parallelismCode, parallelismTitle, "the job's max parallelism is not known: give --max-parallelism if the job sets one")
+		return
+	}
+	for _, op := range agents {
+		if op.MaxParallelism != *running {
+			r.unstated(parallelismCode, parallelismTitle, fmt.Sprintf(
+				"max parallelism is %s in the recovery point and %s in the running job: Flink refuses that if the job's code sets it, and else takes that of the recovery point. Give --max-parallelism if the job sets one",
+				group(int64(op.MaxParallelism)), group(int64(*running))))
+			return
+		}
+	}
+	if r.q.Whole {
+		r.book.pass(parallelismCode, parallelismTitle, "%s, as in the running job", group(int64(*running)))
+	}
 }
 
 // flinkNotes are what a change of the job or of its Flink would meet.

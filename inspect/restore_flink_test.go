@@ -29,6 +29,8 @@ func snapshot(t *testing.T, from string) inspect.RestoreQuestion {
 	return q
 }
 
+func figure(n int) *int { return &n }
+
 func TestFlinkItselfIsAskedFirst(t *testing.T) {
 	unreadable := func(q *inspect.RestoreQuestion) {
 		q.PointErr, q.Markers, q.Operators, q.MetadataVersion = errDenied, nil, nil, 0
@@ -98,6 +100,17 @@ func TestFlinkItselfIsAskedFirst(t *testing.T) {
 			code:   "max-parallelism-mismatch", want: inspect.Failed, says: []string{"128", "256", "unless the job's code does not fix it"}},
 		"another max parallelism, and a log rule": {
 			from: "off-versioned-below-log-start-both", change: func(q *inspect.RestoreQuestion) { q.Job.MaxParallelism = 256 },
+			code: "max-parallelism-mismatch", want: inspect.Failed},
+		"the running job's max parallelism": {
+			change: func(q *inspect.RestoreQuestion) { q.Whole, q.RunningMaxParallelism = true, figure(128) },
+			code:   "max-parallelism-mismatch", want: inspect.Passed, says: []string{"128, as in the running job"}},
+		"another one than the running job's, which its code may not set": {
+			change: func(q *inspect.RestoreQuestion) { q.Whole, q.RunningMaxParallelism = true, figure(256) },
+			code:   "max-parallelism-mismatch", want: inspect.NotChecked, says: []string{"128 in the recovery point and 256 in the running job", "--max-parallelism"}},
+		"a stated one goes before the running job's": {
+			change: func(q *inspect.RestoreQuestion) {
+				q.Whole, q.RunningMaxParallelism, q.Job.MaxParallelism = true, figure(128), 256
+			},
 			code: "max-parallelism-mismatch", want: inspect.Failed},
 		"a max parallelism that is not known, in a whole answer": {
 			change: func(q *inspect.RestoreQuestion) { q.Whole = true },

@@ -134,5 +134,7 @@ type RestoreQuestion struct {
 	Format       Format
 	RunningFlink string // version of the running job's Flink; empty: not known
 
+	RunningMaxParallelism *int // of the running job's agent operator; nil: not known
+
 	Whole bool // rules of Flink's own that lack the job's side are named too
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -193,7 +192,7 @@ at that URI, 9 it is there and can't be read, 10 its version is not known.`,
 			if compare {
 				point, faults = in.Compared(cmd.Context(), job, point)
 			} else {
-				point.Checks = append(point.Checks, inspect.Compare(job, "", point, nil)...)
+				point.Checks = append(point.Checks, inspect.Compare(job, inspect.LiveState{}, point, nil)...)
 			}
 			if err := a.printer().result("RecoveryPoint", point, []error{faults}, func(t *table) { renderPoint(t, point, a.clock.Now()) }); err != nil {
 				return err
@@ -281,23 +280,6 @@ topic is missing, 8 not all of the data topic could be scanned.`,
 	cmd.Flags().StringVar(&expectID, "expect-topic-id", "", "judge against this topic `ID` instead of asking for the data topic")
 	cmd.Flags().IntVar(&expectPartitions, "expect-partitions", 0, "judge against partitions 0 to `N`-1 instead of asking for the data topic")
 	return cmd
-}
-
-// countUnder scans for durable calls and counts them for each operation. A scan
-// that is not whole counts for none.
-func (a *app) countUnder(ctx context.Context, in *inspect.Inspector, job inspect.Job, ops []inspect.Operation) []error {
-	calls, faults, err := in.Calls(ctx, job, inspect.CallAsk{Points: []string{}}, a.callProgress())
-	if err != nil {
-		return append(faults, err)
-	}
-	if calls.Scanned.Partial {
-		return faults
-	}
-	for i := range ops {
-		under := ops[i].CallsUnder(job, calls)
-		ops[i].Calls = &under
-	}
-	return faults
 }
 
 func (a *app) expectation(cmd *cobra.Command, id string, partitions int) (*inspect.History, error) {

@@ -193,6 +193,7 @@ func (l *Live) read(ctx context.Context, config flinkrest.Config, job flinkrest.
 	state := inspect.LiveState{
 		State: capped(job.State, 64), JobID: job.ID, Name: capped(job.Name, maxText), FlinkVersion: capped(config.Version, 64),
 		Started: moment(job.StartTime), Since: moment(job.Timestamps[job.State]), CacheMs: config.RefreshInterval, Unread: []string{},
+		MaxParallelism: agentMaxParallelism(job.Vertices),
 	}
 	var (
 		wg     sync.WaitGroup

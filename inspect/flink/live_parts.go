@@ -13,6 +13,7 @@ import (
 
 	"github.com/recoverctl/recoverctl/inspect"
 	"github.com/recoverctl/recoverctl/internal/fault"
+	"github.com/recoverctl/recoverctl/internal/flinkmeta"
 	"github.com/recoverctl/recoverctl/internal/flinkrest"
 	"github.com/recoverctl/recoverctl/internal/safetext"
 )
@@ -48,6 +49,22 @@ func (l *Live) restarts(ctx context.Context, job flinkrest.Job) (*int64, error) 
 		return nil, nil
 	}
 	return &n, nil
+}
+
+// agentMaxParallelism is the max parallelism in force of the vertices that run an
+// agent operator; nil where there is none, or they differ.
+func agentMaxParallelism(vertices []flinkrest.Vertex) *int {
+	var found *int
+	for _, v := range vertices {
+		if !slices.Contains(strings.Split(v.Name, " -> "), agentOperator) || v.MaxParallelism < 1 || v.MaxParallelism > flinkmeta.MaxParallelism {
+			continue
+		}
+		if found != nil && *found != v.MaxParallelism {
+			return nil
+		}
+		found = &v.MaxParallelism
+	}
+	return found
 }
 
 // cause is the root cause of a job's newest failure; nil when it has none.

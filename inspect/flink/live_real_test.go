@@ -59,7 +59,7 @@ func TestRealRunningJobAndItsMarkers(t *testing.T) {
 	got := s.wait(t, "real-running", "three checkpoints", func(l inspect.LiveState) bool {
 		return l.Checkpoints.Completed >= 3 && l.Restarts != nil
 	})
-	if got.JobID != id || got.State != "RUNNING" || got.FlinkVersion != s.Version || *got.Restarts != 0 || got.RestoredFrom != nil || got.RootCause != nil || len(got.Unread) != 0 {
+	if got.JobID != id || got.State != "RUNNING" || got.FlinkVersion != s.Version || got.MaxParallelism == nil || *got.MaxParallelism != 128 || *got.Restarts != 0 || got.RestoredFrom != nil || got.RootCause != nil || len(got.Unread) != 0 {
 		t.Errorf("%+v", got)
 	}
 	for _, c := range got.Checkpoints.History {

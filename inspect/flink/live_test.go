@@ -77,7 +77,7 @@ func TestARunningJob(t *testing.T) {
 	for _, version := range []string{"1.20.5", "2.3.0"} {
 		id := idOf(t, version, "running")
 		got := job(t, jobManager{version: version}.start(t, "running"), id)
-		if got.State != "RUNNING" || got.JobID != id || got.Name != "order-agent" || got.FlinkVersion != version || *got.Restarts != 0 ||
+		if got.State != "RUNNING" || got.JobID != id || got.Name != "order-agent" || got.FlinkVersion != version || *got.MaxParallelism != 128 || *got.Restarts != 0 ||
 			got.RestoredFrom != nil || got.LastException != nil || got.RootCause != nil || got.Since.Before(*got.Started) || liveNow.Sub(*got.Started) > time.Hour {
 			t.Errorf("%s: %+v", version, got)
 		}

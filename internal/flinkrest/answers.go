@@ -34,9 +34,10 @@ type Job struct {
 
 // Vertex is a task of a job, its operators chained.
 type Vertex struct {
-	ID          string `json:"id"`
-	Name        string `json:"name"`
-	Parallelism int    `json:"parallelism"`
+	ID             string `json:"id"`
+	Name           string `json:"name"`
+	Parallelism    int    `json:"parallelism"`
+	MaxParallelism int    `json:"maxParallelism"` // in force, whoever chose it; at most 32,768
 }
 
 // Exceptions are a job's failures. Flink 1.20 also has fields root-exception and
