@@ -13,6 +13,3 @@ func newInspectArkFlow(a *app) *cobra.Command {
 	return group("arkflow", "Read ArkFlow's write-ahead logs, streams and jobs; nothing is changed",
 		slices.Concat(arkflowLogCommands(a))...)
 }
-
-// arkflowLogCommands read write-ahead logs.
-func arkflowLogCommands(*app) []*cobra.Command { return nil }

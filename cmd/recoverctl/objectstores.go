@@ -164,3 +164,25 @@ func (s *objectStore) check(ctx context.Context) probe {
 	}
 	return p
 }
+
+// bucket finds the store of a URI, and what in it the URI names.
+func (all *objectStores) bucket(uri string) (client *objstore.Client, bucket, key string, err error) {
+	uri = flink.SameScheme(uri)
+	rest, ok := strings.CutPrefix(uri, flink.SchemeS3+"://")
+	bucket, key, _ = strings.Cut(rest, "/")
+	switch {
+	case !ok || bucket == "":
+		return nil, "", "", fault.New(fault.Usage, "read object store", "%s names no bucket", safe(uri)).WithHint("write s3://BUCKET/PATH")
+	case strings.Contains(bucket, "@"):
+		return nil, "", "", fault.New(fault.Usage, "read object store", "a URI of an object store may not hold a user or password").
+			WithHint("write s3://BUCKET/PATH, and the access key into credentials of the object store")
+	}
+	best := all.others
+	for _, s := range all.configured {
+		match := flink.SameScheme(s.Match)
+		if (strings.HasPrefix(uri, match) || strings.HasPrefix(uri+"/", match)) && len(match) > len(best.Match) {
+			best = s
+		}
+	}
+	return best.client, bucket, key, nil
+}

@@ -143,8 +143,10 @@ const nextRefused = "Copy the file away. Restore a backup, or move it away and a
 func emptyFile(l WriteAheadLog, s *source) WriteAheadLog {
 	var r runs
 	zero := uint64(0)
-	at := s.modified.UTC()
-	l.Stable, l.Read, l.File = true, ReadAll, &FileFacts{Modified: &at}
+	l.Stable, l.Read, l.File = true, ReadAll, &FileFacts{Compressed: s.compressed}
+	if at := s.modified.UTC(); !s.compressed {
+		l.File.Modified = &at
+	}
 	l.problem(ProblemFileEmpty, inspect.SeverityWarning, nil,
 		"If this log ever held entries, they are gone: look for a copy before the stream starts.",
 		"the file has no bytes: an engine starts with an empty log, and says nothing")

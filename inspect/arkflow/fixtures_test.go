@@ -22,8 +22,8 @@ import (
 // and the engine's own code read of them.
 const localFixtures = "../../internal/redbfile/testdata/"
 
-// wanted is an entry as the real code reads it.
-type wanted struct {
+// wantedEntry is an entry as the real code reads it.
+type wantedEntry struct {
 	Sequence uint64         `json:"seq"`
 	Acked    bool           `json:"acked"`
 	Length   int64          `json:"payload_len"`
@@ -44,8 +44,8 @@ type wantedColumn struct {
 type library struct {
 	OK    bool `json:"ok"`
 	Value struct {
-		Cursor  uint64   `json:"cursor"`
-		Entries []wanted `json:"entries"`
+		Cursor  uint64        `json:"cursor"`
+		Entries []wantedEntry `json:"entries"`
 	} `json:"value"`
 }
 
@@ -64,7 +64,7 @@ type localExpected struct {
 	} `json:"engine_and_library_report"`
 }
 
-func decode[T any](t testing.TB, path string) (out T) {
+func expectedOf[T any](t testing.TB, path string) (out T) {
 	t.Helper()
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -76,8 +76,8 @@ func decode[T any](t testing.TB, path string) (out T) {
 	return out
 }
 
-// unpacked writes the file of a fixture to a folder of the test.
-func unpacked(t testing.TB, fixture string) string {
+// unpackedLog writes the file of a fixture to a folder of the test.
+func unpackedLog(t testing.TB, fixture string) string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(fixture, "wal.redb.gz"))
 	if err != nil {
@@ -99,9 +99,9 @@ func unpacked(t testing.TB, fixture string) string {
 
 var night = time.Date(2026, time.November, 30, 3, 0, 0, 0, time.UTC)
 
-func reader() *arkflow.Logs { return arkflow.NewLogs(arkflow.Options{Clock: clock.NewFake(night)}) }
+func logReader() *arkflow.Logs { return arkflow.NewLogs(arkflow.Options{Clock: clock.NewFake(night)}) }
 
-func codes(l arkflow.WriteAheadLog) []string {
+func problemCodes(l arkflow.WriteAheadLog) []string {
 	out := []string{}
 	for _, p := range l.Problems {
 		out = append(out, p.Code)
@@ -137,15 +137,15 @@ func TestLocalLogsAreReadAsByTheEngine(t *testing.T) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
-			want := decode[localExpected](t, filepath.Join(fixture, "expected.json"))
-			path := unpacked(t, fixture)
-			before := snapshot(t, path)
+			want := expectedOf[localExpected](t, filepath.Join(fixture, "expected.json"))
+			path := unpackedLog(t, fixture)
+			before := fileAt(t, path)
 			ask := arkflow.Question{Entries: true}
-			got, err := reader().Read(context.Background(), path, ask)
-			if after := snapshot(t, path); after != before {
+			got, err := logReader().Read(context.Background(), path, ask)
+			if after := fileAt(t, path); after != before {
 				t.Error("the file is no longer what it was")
 			}
-			packed, packedErr := reader().Read(context.Background(), fixture, ask)
+			packed, packedErr := logReader().Read(context.Background(), fixture, ask)
 			if (err == nil) != (packedErr == nil) || err == nil && !slices.Equal(got.Listed, packed.Listed) {
 				t.Errorf("the packed file: %v, the file: %v", packedErr, err)
 			}
@@ -163,7 +163,7 @@ func TestLocalLogsAreReadAsByTheEngine(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !slices.Equal(codes(got), append([]string{}, problems...)) {
+			if !slices.Equal(problemCodes(got), append([]string{}, problems...)) {
 				for _, p := range got.Problems {
 					t.Errorf("%s %s: %s", p.Severity, p.Code, p.Message)
 				}
@@ -194,7 +194,7 @@ type fileSnapshot struct {
 	data     string
 }
 
-func snapshot(t testing.TB, path string) fileSnapshot {
+func fileAt(t testing.TB, path string) fileSnapshot {
 	t.Helper()
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -207,7 +207,7 @@ func snapshot(t testing.TB, path string) fileSnapshot {
 	return fileSnapshot{info.ModTime(), string(data)}
 }
 
-func compareEntries(t *testing.T, got []arkflow.Entry, want []wanted) {
+func compareEntries(t *testing.T, got []arkflow.Entry, want []wantedEntry) {
 	t.Helper()
 	if len(got) != len(want) {
 		t.Fatalf("%d entries, want %d", len(got), len(want))
@@ -254,10 +254,10 @@ type objectExpected struct {
 		Error  string   `json:"open_error"`
 	} `json:"engine_recovery"`
 	Segments map[string]struct {
-		Bytes    int64    `json:"object_bytes"`
-		Consumed int64    `json:"bytes_consumed"`
-		Torn     bool     `json:"torn"`
-		Entries  []wanted `json:"entries"`
+		Bytes    int64         `json:"object_bytes"`
+		Consumed int64         `json:"bytes_consumed"`
+		Torn     bool          `json:"torn"`
+		Entries  []wantedEntry `json:"entries"`
 	} `json:"engine_segment_decode"`
 }
 
@@ -281,12 +281,12 @@ func TestObjectLogsAreReadAsByTheEngine(t *testing.T) {
 	for _, fixture := range fixtures {
 		name := filepath.Base(fixture)
 		t.Run(name, func(t *testing.T) {
-			want := decode[objectExpected](t, filepath.Join(fixture, "expected.json"))
+			want := expectedOf[objectExpected](t, filepath.Join(fixture, "expected.json"))
 			place := filepath.Join(fixture, "bucket")
 			if len(want.Segments) > 0 { // also by the log's own folder
 				place = filepath.Join(place, want.Prefix, want.Node, want.Stream)
 			}
-			got, err := reader().Read(context.Background(), place, arkflow.Question{Entries: true})
+			got, err := logReader().Read(context.Background(), place, arkflow.Question{Entries: true})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -297,7 +297,7 @@ func TestObjectLogsAreReadAsByTheEngine(t *testing.T) {
 
 func compareObjects(t *testing.T, name string, got arkflow.WriteAheadLog, want objectExpected) {
 	t.Helper()
-	if !slices.Equal(codes(got), append([]string{}, objectProblems[name]...)) {
+	if !slices.Equal(problemCodes(got), append([]string{}, objectProblems[name]...)) {
 		for _, p := range got.Problems {
 			t.Errorf("%s %s: %s", p.Severity, p.Code, p.Message)
 		}
@@ -305,7 +305,7 @@ func compareObjects(t *testing.T, name string, got arkflow.WriteAheadLog, want o
 	if got.Node != want.Node || got.Stream != want.Stream || got.Backend != arkflow.ObjectStore {
 		t.Errorf("node %s, stream %s", got.Node, got.Stream)
 	}
-	var entries []wanted
+	var entries []wantedEntry
 	for key, s := range want.Segments {
 		i := slices.IndexFunc(got.Segments, func(g arkflow.Segment) bool { return strings.HasSuffix(key, "/"+g.Name) })
 		if i < 0 {
@@ -323,7 +323,7 @@ func compareObjects(t *testing.T, name string, got arkflow.WriteAheadLog, want o
 		}
 		entries = append(entries, s.Entries...)
 	}
-	slices.SortFunc(entries, func(a, b wanted) int { return int(a.Sequence) - int(b.Sequence) })
+	slices.SortFunc(entries, func(a, b wantedEntry) int { return int(a.Sequence) - int(b.Sequence) })
 	if want.Recovery.Error != "" {
 		if got.Cursor != nil || *got.Count != uint64(len(entries)) {
 			t.Errorf("cursor %v, %d entries; the engine says %s", got.Cursor, *got.Count, want.Recovery.Error)
@@ -352,7 +352,7 @@ func TestWhatTheCursorMeans(t *testing.T) {
 		"lib-v3-reclaimed":        arkflow.Contiguous,
 		"lib-v3-by-redb2-unclean": arkflow.RuleUnknown,
 	} {
-		got, err := reader().Read(context.Background(), localFixtures+"wal-local/"+name, arkflow.Question{})
+		got, err := logReader().Read(context.Background(), localFixtures+"wal-local/"+name, arkflow.Question{})
 		if err != nil || got.CursorRule.Rule != want || got.CursorRule.Why == "" {
 			t.Errorf("%s: %+v, want %s, %v", name, got.CursorRule, want, err)
 		}
@@ -363,11 +363,11 @@ func TestWhatTheCursorMeans(t *testing.T) {
 // outside is damaged; and what was not looked at is said.
 func TestTheWindowAlone(t *testing.T) {
 	for _, name := range []string{"deep", "after-hot-kill", "clean-acked", "no-cursor", "empty-clean", "lib-v3-reclaimed", "lib-v2-rewound", "truncated-unclean"} {
-		whole, err := reader().Read(context.Background(), localFixtures+"wal-local/"+name, arkflow.Question{Extent: arkflow.ReadAll})
+		whole, err := logReader().Read(context.Background(), localFixtures+"wal-local/"+name, arkflow.Question{Extent: arkflow.ReadAll})
 		if err != nil {
 			t.Fatal(err)
 		}
-		window, err := reader().Read(context.Background(), localFixtures+"wal-local/"+name, arkflow.Question{Extent: arkflow.ReadWindow})
+		window, err := logReader().Read(context.Background(), localFixtures+"wal-local/"+name, arkflow.Question{Extent: arkflow.ReadWindow})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -385,12 +385,12 @@ func TestTheWindowAlone(t *testing.T) {
 
 // A file that no start gets over is read where that is asked for.
 func TestSalvage(t *testing.T) {
-	want := decode[localExpected](t, localFixtures+"wal-local/unclean-pending/expected.json").Report.Redb2.Value.Entries
-	got, err := reader().Read(context.Background(), localFixtures+"wal-local/bad-entry-unclean", arkflow.Question{Salvage: true, Entries: true})
+	want := expectedOf[localExpected](t, localFixtures+"wal-local/unclean-pending/expected.json").Report.Redb2.Value.Entries
+	got, err := logReader().Read(context.Background(), localFixtures+"wal-local/bad-entry-unclean", arkflow.Question{Salvage: true, Entries: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c := codes(got); c[0] != arkflow.ProblemRefused || !slices.Contains(c, arkflow.ProblemPage) || *got.Cursor != 13 || *got.Tail != 20 {
+	if c := problemCodes(got); c[0] != arkflow.ProblemRefused || !slices.Contains(c, arkflow.ProblemPage) || *got.Cursor != 13 || *got.Tail != 20 {
 		t.Errorf("%v, cursor %d, tail %d", c, *got.Cursor, *got.Tail)
 	}
 	if len(got.Listed) != len(want) {
@@ -406,12 +406,12 @@ func TestSalvage(t *testing.T) {
 
 // The oldest entry's age is what the input has stamped on it.
 func TestTheOldestEntry(t *testing.T) {
-	got, err := reader().Read(context.Background(), localFixtures+"wal-local/kafka-meta", arkflow.Question{})
+	got, err := logReader().Read(context.Background(), localFixtures+"wal-local/kafka-meta", arkflow.Question{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	stamped := time.Time{}
-	for _, e := range decode[localExpected](t, localFixtures+"wal-local/kafka-meta/expected.json").Report.Redb2.Value.Entries {
+	for _, e := range expectedOf[localExpected](t, localFixtures+"wal-local/kafka-meta/expected.json").Report.Redb2.Value.Entries {
 		if e.Sequence != 11 {
 			continue
 		}
@@ -424,7 +424,7 @@ func TestTheOldestEntry(t *testing.T) {
 	if err != nil || got.Oldest == nil || got.Oldest.Sequence != 11 || !got.Oldest.Time.Equal(stamped) || got.Oldest.AgeMs != night.Sub(stamped).Milliseconds() {
 		t.Errorf("%+v, want %s, %v", got.Oldest, stamped, err)
 	}
-	got, err = reader().Read(context.Background(), localFixtures+"wal-local/clean-pending", arkflow.Question{})
+	got, err = logReader().Read(context.Background(), localFixtures+"wal-local/clean-pending", arkflow.Question{})
 	if err != nil || got.Oldest != nil {
 		t.Errorf("%+v: nothing stamps these, %v", got.Oldest, err)
 	}

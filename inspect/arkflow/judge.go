@@ -174,12 +174,31 @@ func (l *WriteAheadLog) finish() {
 	l.Problems = kept
 	slices.SortStableFunc(l.Problems, func(a, b Problem) int { return cmp.Compare(worse(a.Severity), worse(b.Severity)) })
 	for i := range l.Listed {
-		l.Listed[i].Acked = l.Cursor != nil && l.Listed[i].Sequence <= *l.Cursor
-		for _, c := range l.Corrupt {
-			if c.From != nil && c.To != nil && l.Backend == LocalFile && *c.From <= l.Listed[i].Sequence && l.Listed[i].Sequence <= *c.To {
-				l.Listed[i].Suspect = true
-			}
-		}
+		e := &l.Listed[i]
+		e.Acked, e.Suspect = l.Cursor != nil && e.Sequence <= *l.Cursor, l.Suspect(e.Sequence)
+	}
+}
+
+// Suspect reports whether an entry lies in a page that is not what was written.
+func (l *WriteAheadLog) Suspect(sequence uint64) bool {
+	return l.Backend == LocalFile && slices.ContainsFunc(l.Corrupt, func(c Corrupt) bool {
+		return c.From != nil && c.To != nil && *c.From <= sequence && sequence <= *c.To
+	})
+}
+
+// Headline is the log in one sentence: what decides first.
+func (l *WriteAheadLog) Headline() string {
+	switch {
+	case !l.Stable:
+		return "the log changes under every try to read it: no cursor is given"
+	case l.Cursor == nil:
+		return fmt.Sprintf("the cursor is not known; entries up to %s are there", sequence(*l.Tail))
+	case len(l.Gaps) > 0:
+		return fmt.Sprintf("a start replays %s behind the cursor %s, and entries in between are missing", plural(l.Window.Entries, "entry", "entries"), sequence(*l.Cursor))
+	case l.Window != nil:
+		return fmt.Sprintf("a start replays %s: sequences %s to %s", plural(l.Window.Entries, "entry", "entries"), sequence(l.Window.From), sequence(l.Window.To))
+	default:
+		return fmt.Sprintf("a start replays nothing: everything up to the cursor %s counts as acknowledged", sequence(*l.Cursor))
 	}
 }
 
@@ -196,6 +215,9 @@ func (l *WriteAheadLog) Worst() inspect.Severity {
 }
 
 // Words.
+
+// Number is a sequence or a count with its digits in groups, of any size.
+func Number(n uint64) string { return sequence(n) }
 
 func sequence(n uint64) string {
 	const digits = 1000

@@ -21,7 +21,7 @@ func readObjects(ctx context.Context, place string, f folder, q Question, now ti
 		return WriteAheadLog{}, err
 	}
 	if len(o.segments) == 0 && o.manifest == nil && o.manifestErr == nil {
-		return WriteAheadLog{}, fault.New(fault.NotFound, opReadLog, "%s holds no write-ahead log: neither %s nor %s/", safetext.Of(place), manifestName, segmentFolder).
+		return WriteAheadLog{}, fault.New(fault.NotFound, opReadLog, "%s holds no write-ahead log: neither %s nor %s/", safetext.Of(place), logManifestName, segmentFolder).
 			WithHint("give the folder PREFIX/NODE/STREAM of the stream; PREFIX is arkflow/wal where durability.backend.prefix does not say another")
 	}
 	l := newLog(place, ObjectStore)
@@ -58,10 +58,10 @@ func (o *objectLog) judge(l *WriteAheadLog, now time.Time) {
 	case o.manifestErr != nil:
 		cursor = nil
 		l.problem(ProblemManifestInvalid, inspect.SeverityError, nil, "Restore the previous version of the object: a start of the stream fails on this one. The segments are whole or not as listed.",
-			"%s can't be used: %s; the cursor is not known", manifestName, safetext.Of(o.manifestErr.Error()))
+			"%s can't be used: %s; the cursor is not known", logManifestName, safetext.Of(o.manifestErr.Error()))
 	case o.manifest == nil:
 		l.problem(ProblemManifestMissing, inspect.SeverityError, nil, "Restore the manifest before the stream starts, or accept that everything is sent again.",
-			"%s is missing and segments are there: an engine takes the cursor for 0 and replays everything", manifestName)
+			"%s is missing and segments are there: an engine takes the cursor for 0 and replays everything", logManifestName)
 	default:
 		l.Manifest = &ManifestFacts{Version: o.manifest.Version, MaxSealed: o.manifest.MaxSealed, Sealed: len(o.manifest.Sealed), Modified: o.manifestAt.modified}
 		if o.manifest.Active != nil {

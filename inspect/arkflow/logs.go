@@ -92,7 +92,7 @@ func (r *Logs) resolve(ctx context.Context, place string) (located, error) {
 		return located{}, err
 	}
 	key = strings.Trim(key, "/")
-	key = strings.Trim(strings.TrimSuffix(key, manifestName), "/")
+	key = strings.Trim(strings.TrimSuffix(key, logManifestName), "/")
 	f, err := below(ctx, place, bucketFolder{client, bucket, key})
 	return located{folder: f}, err
 }
@@ -108,7 +108,7 @@ func resolvePath(ctx context.Context, path string) (located, error) {
 	}
 	if !info.IsDir() {
 		switch filepath.Base(path) {
-		case manifestName:
+		case logManifestName:
 			return located{folder: localFolder(filepath.Dir(path))}, nil
 		}
 		return located{file: path}, nil
@@ -167,7 +167,7 @@ func below(ctx context.Context, place string, root folder) (folder, error) {
 		}
 		isLog := slices.Contains(folders, segmentFolder)
 		for _, o := range objects {
-			isLog = isLog || o.name == manifestName || isLocalFile(at.folder, o.name)
+			isLog = isLog || o.name == logManifestName || isLocalFile(at.folder, o.name)
 		}
 		if isLog {
 			found = append(found, at.folder)
@@ -184,7 +184,7 @@ func below(ctx context.Context, place string, root folder) (folder, error) {
 	case 1:
 		return found[0], nil
 	case 0:
-		return nil, fault.New(fault.NotFound, opReadLog, "there is no write-ahead log in %s or below it: neither %s nor %s or %s/", safetext.Of(place), FileName, manifestName, segmentFolder).
+		return nil, fault.New(fault.NotFound, opReadLog, "there is no write-ahead log in %s or below it: neither %s nor %s or %s/", safetext.Of(place), FileName, logManifestName, segmentFolder).
 			WithHint("an engine writes %s in the folder that durability.path of the stream names; in an object store the log lies under PREFIX/NODE/STREAM", FileName)
 	}
 	var names []string

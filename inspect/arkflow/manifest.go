@@ -13,9 +13,9 @@ import (
 
 // Names in an object store.
 const (
-	manifestName  = "manifest.json"
-	segmentFolder = "segments"
-	segmentSuffix = ".wal"
+	logManifestName = "manifest.json"
+	segmentFolder   = "segments"
+	segmentSuffix   = ".wal"
 	// maxManifest bounds a manifest: it names every segment that there is.
 	maxManifest = 64 << 20
 )

@@ -11,7 +11,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
-	"github.com/recoverctl/recoverctl/internal/arrowmem"
+	"github.com/recoverctl/recoverctl/internal/arrowsafe"
 	"github.com/recoverctl/recoverctl/internal/figures"
 )
 
@@ -75,13 +75,16 @@ func (m *messages) Message() (*ipc.Message, error) {
 	if size < 4 || size > int64(len(m.rest)) {
 		return nil, fmt.Errorf("an Arrow message says that its metadata has %d bytes, and %d are there", size, len(m.rest))
 	}
-	meta := memory.NewBufferBytes(m.rest[:size])
-	body := ipc.NewMessage(meta, memory.NewBufferBytes(nil)).BodyLen()
+	meta := m.rest[:size]
+	body, err := arrowsafe.CheckMetadata(meta)
+	if err != nil {
+		return nil, err
+	}
 	m.rest = m.rest[size:]
-	if body < 0 || body > int64(len(m.rest)) {
+	if body > int64(len(m.rest)) {
 		return nil, fmt.Errorf("an Arrow message says that its body has %d bytes, and %d are there", body, len(m.rest))
 	}
-	message := ipc.NewMessage(meta, memory.NewBufferBytes(m.rest[:body]))
+	message := ipc.NewMessage(memory.NewBufferBytes(meta), memory.NewBufferBytes(m.rest[:body]))
 	m.rest = m.rest[body:]
 	m.read++
 	return message, nil
@@ -113,7 +116,7 @@ func (p Payload) batch(use func(arrow.RecordBatch) error) (err error) {
 			err = fmt.Errorf("the payload's Arrow stream is damaged: %v", r)
 		}
 	}()
-	reader, err := ipc.NewReaderFromMessageReader(&messages{rest: p.arrow}, ipc.WithAllocator(arrowmem.New(maxPayloadMemory)))
+	reader, err := ipc.NewReaderFromMessageReader(&messages{rest: p.arrow}, ipc.WithAllocator(arrowsafe.New(maxPayloadMemory)))
 	if err != nil {
 		return fmt.Errorf("the payload holds no Arrow stream: %w", err)
 	}

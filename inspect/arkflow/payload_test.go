@@ -28,7 +28,7 @@ func TestPayloadsAreDecodedAsByTheEngine(t *testing.T) {
 		if filepath.Base(fixture) == "FuzzRead" {
 			continue
 		}
-		want := decode[localExpected](t, filepath.Join(fixture, "expected.json"))
+		want := expectedOf[localExpected](t, filepath.Join(fixture, "expected.json"))
 		entries := want.Report.Redb2.Value.Entries
 		if want.Report.Redb4.OK {
 			entries = want.Report.Redb4.Value.Entries
@@ -36,11 +36,11 @@ func TestPayloadsAreDecodedAsByTheEngine(t *testing.T) {
 		if damaged := filepath.Base(fixture) == "bad-slot-primary-clean"; len(entries) == 0 || damaged {
 			continue
 		}
-		log, err := reader().Read(context.Background(), fixture, arkflow.Question{})
+		log, err := logReader().Read(context.Background(), fixture, arkflow.Question{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		list, err := reader().Entries(context.Background(), log, 0, len(entries)+1)
+		list, err := logReader().Entries(context.Background(), log, 0, len(entries)+1)
 		if err != nil || len(list.Entries) != len(entries) || list.More {
 			if filepath.Base(fixture) == "bad-entry-clean" {
 				continue // told as damage
@@ -56,7 +56,7 @@ func TestPayloadsAreDecodedAsByTheEngine(t *testing.T) {
 	}
 }
 
-func comparePayload(t *testing.T, fixture string, e arkflow.EntryPayload, want wanted) int {
+func comparePayload(t *testing.T, fixture string, e arkflow.EntryPayload, want wantedEntry) int {
 	t.Helper()
 	p, err := arkflow.ParsePayload(e.Payload)
 	var batch arkflow.Batch
@@ -91,11 +91,11 @@ func comparePayload(t *testing.T, fixture string, e arkflow.EntryPayload, want w
 
 // Payloads that are none are refused with a sentence, and without their bytes.
 func TestPayloadsThatAreNone(t *testing.T) {
-	log, err := reader().Read(context.Background(), localFixtures+"wal-local/kafka-meta", arkflow.Question{})
+	log, err := logReader().Read(context.Background(), localFixtures+"wal-local/kafka-meta", arkflow.Question{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	one, err := reader().Payload(context.Background(), log, 5)
+	one, err := logReader().Payload(context.Background(), log, 5)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,11 +132,11 @@ func TestPayloadsThatAreNone(t *testing.T) {
 // FuzzPayload changes bytes of real payloads: none may be read outside of itself.
 func FuzzPayload(f *testing.F) {
 	for _, name := range []string{"kafka-meta", "clean-pending", "multi-input", "lib-v3-clean"} {
-		log, err := reader().Read(context.Background(), localFixtures+"wal-local/"+name, arkflow.Question{})
+		log, err := logReader().Read(context.Background(), localFixtures+"wal-local/"+name, arkflow.Question{})
 		if err != nil {
 			f.Fatal(err)
 		}
-		payload, err := reader().Payload(context.Background(), log, *log.First)
+		payload, err := logReader().Payload(context.Background(), log, *log.First)
 		if err != nil {
 			f.Fatal(err)
 		}

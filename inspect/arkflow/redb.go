@@ -95,7 +95,7 @@ func readWhole(ctx context.Context, f *redbfile.File, q Question) (fileReading, 
 			payloads += int64(len(value))
 			r.window.add(n, value)
 			if q.Entries {
-				r.entries = append(r.entries, entryOf(n, value))
+				r.entries = append(r.entries, EntryOf(n, value))
 			}
 		}
 		return nil
@@ -214,7 +214,9 @@ func cursorOf(ctx context.Context, c *redbfile.Commit) (cursor uint64, err error
 	})
 }
 
-func entryOf(n uint64, payload []byte) Entry {
+// EntryOf describes an entry by its payload. Whether it was acknowledged, and
+// whether it lies in a damaged page, is for the log to say.
+func EntryOf(n uint64, payload []byte) Entry {
 	sum := sha256.Sum256(payload)
 	return Entry{Sequence: n, PayloadBytes: int64(len(payload)), PayloadSHA256: hex.EncodeToString(sum[:])}
 }

@@ -99,7 +99,7 @@ func (o *objectLog) find(ctx context.Context) error {
 // findManifest reads the manifest, where there is one.
 func (o *objectLog) findManifest(ctx context.Context) error {
 	o.manifest, o.manifestErr = nil, nil
-	at, err := o.folder.stat(ctx, manifestName)
+	at, err := o.folder.stat(ctx, logManifestName)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
@@ -276,7 +276,7 @@ func (s *segmentReading) take(data []byte, cursor uint64, list bool) {
 		s.payloads += int64(len(payload))
 		s.window.add(n, payload)
 		if list {
-			s.entries = append(s.entries, entryOf(n, payload))
+			s.entries = append(s.entries, EntryOf(n, payload))
 		}
 	})
 	s.State = s.end.state
