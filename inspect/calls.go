@@ -202,6 +202,10 @@ type CallQuestion struct {
 	Prefix string    // only actions whose key text begins so
 
 	Dictionary KeyDictionary // nil: none
+
+	// Final asks for CallUpdate.Final. Memory then holds what was told twice until
+	// the watcher has it.
+	Final bool
 }
 
 // KeyDictionary finds the text of a key by the digest that stands in a record.
@@ -227,6 +231,10 @@ type CallUpdate struct {
 	Progress CallProgress
 	Changed  []ActionCalls    // open actions, new or changed
 	Closed   []RecordPosition // first positions of actions that were given in Changed and have ended since
+
+	// Final are actions as they will be in the answer, with their outcomes; see
+	// [CallScan.Final]. What the answer has beside them became final with its end.
+	Final DurableCalls
 }
 
 // CallReader is a LogStore that can also read a whole topic for its durable

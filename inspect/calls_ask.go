@@ -25,6 +25,7 @@ type CallAsk struct {
 	Keys       []CallKey     // only actions of these keys; empty: of all
 	Prefix     string        // only actions whose key text begins so
 	Dictionary KeyDictionary // nil: the keys that the newest recovery point with readable keyed state keeps
+	Final      bool          // tell the watcher what is final; see CallUpdate
 }
 
 // Calls reads the job's topic once for its durable calls and says what a restore
@@ -51,7 +52,7 @@ func (i *Inspector) Calls(ctx context.Context, job Job, ask CallAsk, watch func(
 	case !ev.data.Exists:
 		return calls, nil, MissingTopic(job.Topic)
 	}
-	q := CallQuestion{Job: job, Points: ev.markers(job, points, ask.Points != nil), Plan: ask.Plan, All: ask.All, Keys: ask.Keys, Prefix: ask.Prefix, Dictionary: ask.Dictionary}
+	q := CallQuestion{Job: job, Points: ev.markers(job, points, ask.Points != nil), Plan: ask.Plan, All: ask.All, Keys: ask.Keys, Prefix: ask.Prefix, Dictionary: ask.Dictionary, Final: ask.Final}
 	if q.Dictionary == nil {
 		q.Dictionary = i.dictionary(ctx, points)
 	}

@@ -102,6 +102,8 @@ type PartitionScan struct {
 
 	removedActions []ActionCalls
 	bursts         []burst
+
+	toldOpen, toldDone bool // what Final was asked for
 }
 
 // partitionCounts are what a partition's records are, as numbers and as the

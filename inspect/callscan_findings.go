@@ -18,14 +18,20 @@ func (s *CallScan) findings(out *DurableCalls) []Finding {
 		all = append(all, Finding{Severity: severity, Rule: rule, Refs: refs, Numbers: numbers, Cause: fmt.Sprintf(cause, args...), Next: next})
 	}
 	if at := callsIn(out, CallOverwritten); len(at) > 0 {
+		cause := "%s were PENDING, and a later record of the same action lost them: nothing says any more that they may be out"
+		if out.Counts.Overwritten == 1 {
+			cause = "%s was PENDING, and a later record of the same action lost it: nothing says any more that it may be out"
+		}
 		add(SeverityWarning, "calls-overwritten", at, Named{"calls": out.Counts.Overwritten},
-			"ask the called system whether these calls were made, before the job is restored",
-			"%s were PENDING, and a later record of the same action lost them: nothing says any more that they may be out", calls(out.Counts.Overwritten))
+			"ask the called system whether these calls were made, before the job is restored", cause, calls(out.Counts.Overwritten))
 	}
 	if at := callsIn(out, CallUnmatched); len(at) > 0 {
+		cause := "%s are PENDING under action ids of a JVM that has ended: the same events were processed again under newer ids"
+		if out.Counts.Unmatched == 1 {
+			cause = "%s is PENDING under an action id of a JVM that has ended: the same event was processed again under a newer id"
+		}
 		add(SeverityInfo, "calls-unmatched", at, Named{"calls": out.Counts.Unmatched},
-			"settle them once in the called system; their records stay on the topic for ever",
-			"%s are PENDING under action ids of a JVM that has ended: the same events were processed again under newer ids", calls(out.Counts.Unmatched))
+			"settle them once in the called system; their records stay on the topic for ever", cause, calls(out.Counts.Unmatched))
 	}
 	if n, at := s.removedOpen(out); n > 0 {
 		add(SeverityWarning, "tombstone-on-open-action", at, Named{"actions": n},

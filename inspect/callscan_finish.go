@@ -40,16 +40,7 @@ func (s *CallScan) Finish(extent ScanExtent) DurableCalls {
 				s.match(p, e, a, &action)
 				out.Actions = append(out.Actions, action)
 			}
-			for j := range e.done {
-				d := &e.done[j]
-				switch {
-				case d.dropped:
-				case s.wanted.completed:
-					out.Actions = append(out.Actions, p.doneCalls(e, d))
-				case d.tombstone < 0 && slices.ContainsFunc(e.open, func(a *openAction) bool { return a.sequence == d.sequence && a.tombstone < 0 }):
-					out.Siblings = append(out.Siblings, p.doneCalls(e, d))
-				}
-			}
+			p.listDone(e, &out)
 		}
 		out.Removed = append(out.Removed, p.removedActions...)
 	}
@@ -59,6 +50,20 @@ func (s *CallScan) Finish(extent ScanExtent) DurableCalls {
 	s.judge(&out)
 	out.Findings = s.findings(&out)
 	return out
+}
+
+// listDone adds the completed actions of a key that are told.
+func (p *PartitionScan) listDone(e *keyEntry, out *DurableCalls) {
+	for i := range e.done {
+		d := &e.done[i]
+		switch {
+		case d.dropped:
+		case p.scan.wanted.completed:
+			out.Actions = append(out.Actions, p.doneCalls(e, d))
+		case d.tombstone < 0 && slices.ContainsFunc(e.open, func(a *openAction) bool { return a.sequence == d.sequence && a.tombstone < 0 }):
+			out.Siblings = append(out.Siblings, p.doneCalls(e, d))
+		}
+	}
 }
 
 func byPosition(a, b ActionCalls) int {

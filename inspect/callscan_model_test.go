@@ -2,6 +2,7 @@ package inspect_test
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
@@ -322,6 +323,7 @@ func checkAgainstModel(t *rapid.T, log []logged, ends map[int32]int64, partition
 	for _, r := range log {
 		scan.Visit(r.partition, r.offset, r.time, []byte(r.id.key()), r.value())
 	}
+	final := []inspect.DurableCalls{scan.Final(0), scan.Final(1)}
 	for _, w := range scan.Second(extent) {
 		for _, r := range log {
 			if r.partition == w.Partition && w.From <= r.offset && r.offset < w.To {
@@ -329,13 +331,47 @@ func checkAgainstModel(t *rapid.T, log []logged, ends map[int32]int64, partition
 			}
 		}
 	}
+	final = append(final, scan.Final(0), scan.Final(1))
 	got := scan.Finish(extent)
+	checkFinal(t, final, got, log)
 	open, siblings, completed := model(log)
 	if want := completed(marker); got.Points[0].Completed != want {
 		t.Fatalf("%d calls of completed actions run again from %d, want %d\n%s", got.Points[0].Completed, marker, want, story(log))
 	}
 	compareActions(t, "open actions", got.Actions, open, log)
 	compareActions(t, "siblings", got.Siblings, siblings, log)
+}
+
+// checkFinal holds what was told to be final against the answer: the same words,
+// each action once, and all of generation 3.
+func checkFinal(t *rapid.T, final []inspect.DurableCalls, got inspect.DurableCalls, log []logged) {
+	lists := func(c inspect.DurableCalls) [][]inspect.ActionCalls {
+		return [][]inspect.ActionCalls{c.Actions, c.Siblings, c.Removed}
+	}
+	for i, want := range lists(got) {
+		var told []inspect.ActionCalls
+		for _, f := range final {
+			told = append(told, lists(f)[i]...)
+		}
+		want = slices.DeleteFunc(slices.Clone(want), func(a inspect.ActionCalls) bool { return a.Generation != inspect.KeyGeneration3 })
+		if a, b := tellings(t, told), tellings(t, want); !slices.Equal(a, b) {
+			t.Fatalf("list %d: final were\n%s\nthe answer has\n%s\n%s", i, strings.Join(a, "\n"), strings.Join(b, "\n"), story(log))
+		}
+	}
+}
+
+// tellings are actions as text, in order.
+func tellings(t *rapid.T, actions []inspect.ActionCalls) []string {
+	var out []string
+	for _, a := range actions {
+		text, err := json.Marshal(a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, string(text))
+	}
+	slices.Sort(out)
+	return out
 }
 
 func compareActions(t *rapid.T, what string, got []inspect.ActionCalls, want []modelAction, log []logged) {

@@ -34,6 +34,8 @@ type Operation struct {
 	SourceRecoveryPoint string          `json:"sourceRecoveryPoint"`
 	Topic               string          `json:"topic"`
 	TopicID             string          `json:"topicId"`
+
+	Calls *OperationCalls `json:"calls"` // nil: the topic was not scanned, or not whole
 }
 
 // ReaderVerdict is what one of the two readers of a control topic says.

@@ -45,6 +45,40 @@ func (op Operation) Under(p PointSummary) PointUnder {
 	}
 }
 
+// OperationCalls are the durable calls at risk that an operation bears upon. What
+// it has deleted already is not on record any more, and not counted.
+type OperationCalls struct {
+	// Below are the calls whose last record lies before the operation's offsets: it
+	// is among those that the operation deletes, and no restore reads it.
+	Below int64 `json:"below"`
+	// RunAgain are the calls that run again from a restore that begins exactly at the
+	// operation's offsets, those below among them. From a later point it can only be
+	// more.
+	RunAgain int64 `json:"runAgain"`
+	Records  int64 `json:"records"` // that were scanned
+}
+
+// CallsUnder counts the calls of a whole scan. It looks at each of them.
+func (op Operation) CallsUnder(job Job, calls DurableCalls) OperationCalls {
+	out := OperationCalls{Records: calls.Scanned.Records}
+	at := PointMarker{Point: op.PlanID, Offsets: op.Offsets}
+	for _, a := range calls.Actions {
+		if a.Completed {
+			continue
+		}
+		until, named := op.Offsets[a.Partition]
+		for i := range a.Calls {
+			if named && a.Offset < until {
+				out.Below++
+			}
+			if outcome, _ := outcomeOf(job, &a, &a.Calls[i], at); outcome == CallRunsAgain {
+				out.RunAgain++
+			}
+		}
+	}
+	return out
+}
+
 func refusedWithoutMarker(p PointSummary) bool {
 	return slices.ContainsFunc(p.Validation.Reasons, func(r Reason) bool { return r.Code == noMarkerCode })
 }

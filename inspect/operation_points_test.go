@@ -36,6 +36,40 @@ func TestUnderAnOperation(t *testing.T) {
 	}
 }
 
+// A call below the offsets is deleted with its record; one that is not may run
+// again for another reason. Completed actions, and partitions that the cleanup does
+// not name, are none of its matter.
+func TestCallsUnderAnOperation(t *testing.T) {
+	action := func(partition int32, offset int64, state inspect.CallState, generation inspect.KeyGeneration) inspect.ActionCalls {
+		status := "PENDING"
+		if state == inspect.CallSaved {
+			status = "SUCCEEDED"
+		}
+		return inspect.ActionCalls{Partition: partition, Offset: offset, Generation: generation, Calls: []inspect.Call{
+			{State: state, Status: &status, Seen: inspect.RecordPosition{Partition: partition, Offset: offset}},
+		}}
+	}
+	const third = inspect.KeyGeneration3
+	completed := action(0, 3, inspect.CallSaved, third)
+	completed.Completed = true
+	op := inspect.Operation{PlanID: "a", Offsets: inspect.Offsets{0: 150, 1: 250}}
+	got := op.CallsUnder(inspect.Job{Runtime: inspect.ReleaseNext}, inspect.DurableCalls{
+		Scanned: inspect.ScanExtent{Records: 9},
+		Actions: []inspect.ActionCalls{
+			action(0, 149, inspect.CallSaved, third),   // below, and run again
+			action(1, 249, inspect.CallPending, third), // below, and run again
+			action(0, 150, inspect.CallSaved, third),   // replayed
+			action(1, 251, inspect.CallPending, third), // the reconciler is asked
+			action(1, 252, inspect.CallPending, inspect.KeyGeneration1),
+			action(2, 7, inspect.CallPending, third),
+			completed,
+		},
+	})
+	if want := (inspect.OperationCalls{Below: 2, RunAgain: 3, Records: 9}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}
+
 func TestSetBy(t *testing.T) {
 	ops := []inspect.Operation{
 		{PlanID: "old", ControlOffset: 7, Offsets: inspect.Offsets{0: 100, 1: 250}},

@@ -80,7 +80,7 @@ func TestABundleHoldsWhatIsKnown(t *testing.T) {
 	}
 	for name, want := range map[string][]string{
 		"overview.json":        {`"kind": "JobOverview"`, `"runsAgain": 2`, `"pending": 6`},
-		"overview.txt":         {`! 2 calls would run again from "chk-44", 1 from "chk-43"`},
+		"overview.txt":         {`! 4 calls would run again from "chk-44", 3 from "chk-43", 2 from "chk-42"`},
 		"findings.json":        {`"rule": "in-force-not-trimmed"`, `"rule": "calls-run-again"`},
 		"restores.json":        {`"code": "below-committed-boundary"`, `"verdict": "accepted"`},
 		"recovery-points.json": {`"operators"`, `"metadataVersion": 6`},

@@ -1,9 +1,13 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
+	"io"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -131,6 +135,51 @@ func TestAScanThatIsEndedKeepsWhatItFound(t *testing.T) {
 	code := run(ctx, []string{"inspect", "calls", "--config", s.config}, streams{in: strings.NewReader(""), out: &out, err: &errOut, environ: s.environ()})
 	if code != 8 || !strings.Contains(out.String(), "PARTIAL: ") || strings.Contains(out.String(), "PARTIAL: 0 records") {
 		t.Errorf("exit %d\n%s%s", code, out.String(), errOut.String())
+	}
+}
+
+// A stream prints a call when its partition was read to its end. Here that of Bob
+// is held up until Alice's has been printed; and those of the rolled back release,
+// which any partition may show to be of an ended JVM, come last.
+func TestAStreamDoesNotWaitForTheScan(t *testing.T) {
+	s, sample := startFaulty(t)
+	const bobs = 37
+	printed := make(chan struct{})
+	onFetch(sample.Kafka().Kfake(), func(partition int32, _ int64) *kerr.Error {
+		if partition != bobs {
+			return nil
+		}
+		select {
+		case <-printed:
+			return nil
+		default:
+			return kerr.NotLeaderForPartition // the client asks again
+		}
+	})
+	out, in := io.Pipe()
+	var errOut bytes.Buffer
+	code := make(chan int, 1)
+	go func() {
+		code <- run(t.Context(), []string{"inspect", "calls", "--stream", "--config", s.config}, streams{in: strings.NewReader(""), out: in, err: &errOut, environ: s.environ()})
+		in.Close()
+	}()
+	var partitions []int32
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		var action inspect.ActionCalls
+		if err := json.Unmarshal(lines.Bytes(), &action); err != nil {
+			t.Fatalf("%s: %v", lines.Text(), err)
+		}
+		partitions = append(partitions, action.Partition)
+		if text := action.Key.Text; text != nil && *text == "alice" {
+			close(printed)
+		}
+	}
+	if got := <-code; got != 0 || lines.Err() != nil {
+		t.Fatalf("exit %d, %v: %s", got, lines.Err(), errOut.String())
+	}
+	if n := len(partitions); n != 9 || !slices.Equal(partitions[6:], []int32{bobs, 0, 1}) {
+		t.Errorf("lines came from partitions %v, want nine, the last ones from 37, 0 and 1", partitions)
 	}
 }
 

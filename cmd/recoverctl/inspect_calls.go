@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -45,6 +44,14 @@ here. What can't be known is told in docs/calls.md.
 
 Ctrl-c ends the scan and prints what was found until then, marked as partial.
 
+With --stream an action is a line of JSON, which is printed when nothing that is
+still to be read can change it: an open action with a key of generation 3 when its
+partition was read to its end; a completed one then too, or at the end of the second
+pass where the partition needs one; and those of generations 1 and 2, of which any
+partition may show that their JVM has ended, at the end of the scan. So is what was
+found of a partition that could not be read to its end. Lines are in the order of
+their records within a partition only, and none is printed twice.
+
 Exit codes: 0 the whole topic was read, 6 the topic or a named recovery point does
 not exist, 8 not all could be read.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -54,11 +61,14 @@ not exist, 8 not all could be read.`,
 				return err
 			}
 			return a.withJob(read, func(in *inspect.Inspector, job inspect.Job) error {
+				if ask.stream {
+					return a.streamCalls(cmd.Context(), in, job, q, inspect.CallStatus(ask.status))
+				}
 				calls, faults, err := in.Calls(cmd.Context(), job, q, a.callProgress())
 				if err != nil {
 					return err
 				}
-				return a.showCalls(calls.Select(inspect.CallStatus(ask.status)), faults, job, ask)
+				return a.showCalls(calls.Select(inspect.CallStatus(ask.status)), faults, job, ask.why)
 			})
 		},
 	}
@@ -70,7 +80,7 @@ not exist, 8 not all could be read.`,
 	f.StringArrayVar(&ask.points, "point", nil, "say outcomes for the recovery point at this `URI` instead of all (repeatable)")
 	f.StringVar(&ask.plan, "plan", "", "also say what runs again once the cleanup plan in this `FILE` is applied")
 	f.StringVar(&ask.from, "from-marker", "", "begin at the marker of the recovery point at this `URI`: what lies before is not known then")
-	f.BoolVar(&ask.stream, "stream", false, "print JSON, one action a line")
+	f.BoolVar(&ask.stream, "stream", false, "print JSON, one action a line, each as soon as it is final")
 	f.BoolVar(&ask.why, "why", false, "say below the list why each outcome is what it is")
 	return cmd
 }
@@ -124,34 +134,17 @@ func (a *app) callProgress() func(inspect.CallUpdate) {
 }
 
 // showCalls prints what was found, also what a scan had found when it was ended.
-func (a *app) showCalls(calls inspect.DurableCalls, faults []error, job inspect.Job, ask callsAsk) error {
-	var err error
-	if ask.stream {
-		err = a.streamActions(slices.Concat(calls.Actions, calls.Siblings, calls.Removed), faults)
-	} else {
-		err = a.printer().result("DurableCalls", calls, faults, func(t *table) { renderCalls(t, calls, job, ask.why, a.clock.Now()) })
-	}
-	if err != nil {
-		return err
-	}
-	if calls.Scanned.Partial {
-		return exitStatus(fault.Partial.Exit())
-	}
-	return nil
+func (a *app) showCalls(calls inspect.DurableCalls, faults []error, job inspect.Job, why bool) error {
+	err := a.printer().result("DurableCalls", calls, faults, func(t *table) { renderCalls(t, calls, job, why, a.clock.Now()) })
+	return partly(err, calls)
 }
 
-// streamActions prints one object a line, and on standard error what could not
-// be read.
-func (a *app) streamActions(actions []inspect.ActionCalls, faults []error) error {
-	for _, action := range actions {
-		if err := writeLine(a.out, action); err != nil {
-			return err
-		}
+// partly is the exit status of what was printed with err.
+func partly(err error, calls inspect.DurableCalls) error {
+	if err == nil && calls.Scanned.Partial {
+		return exitStatus(fault.Partial.Exit())
 	}
-	for _, err := range fault.All(errors.Join(faults...)) {
-		a.printer().complain("not everything could be read", err)
-	}
-	return nil
+	return err
 }
 
 // writeLine writes a value as one line of JSON.

@@ -125,7 +125,7 @@ func renderPoints(t *table, points []inspect.PointSummary, now time.Time) {
 		} else if p.Verdict == inspect.Unknown {
 			reason = "not checked: " + strings.Join(p.Unchecked, ", ")
 		}
-		runsAgain := "not scanned"
+		runsAgain := notScanned
 		switch {
 		case p.RunsAgain != nil:
 			runsAgain = figures.Group(*p.RunsAgain)
@@ -269,10 +269,15 @@ func renderBoundary(t *table, b inspect.CleanupBoundary, now time.Time) {
 	if len(b.Operations) == 0 {
 		t.line("no operation is on record")
 	} else {
-		t.row(text("OPERATION"), text("STATUS"), num("CONTROL OFFSET"), num("AGE"), text("FROM"), text("OFFSETS"))
+		t.row(text("OPERATION"), text("STATUS"), num("CONTROL OFFSET"), num("AGE"), num("CALLS BELOW"), num("RUN AGAIN"), text("FROM"), text("OFFSETS"))
 	}
 	for _, op := range b.Operations {
-		t.row(text(op.PlanID), text(string(op.Status)), num(figures.Group(op.ControlOffset)), num(clock.Age(now.Sub(op.Time))), text(op.SourceRecoveryPoint), text(offsetsText(op.Offsets)))
+		below, again := notScanned, notScanned
+		if op.Calls != nil {
+			below, again = figures.Group(op.Calls.Below), figures.Group(op.Calls.RunAgain)
+		}
+		t.row(text(op.PlanID), text(string(op.Status)), num(figures.Group(op.ControlOffset)), num(clock.Age(now.Sub(op.Time))), num(below), num(again),
+			text(op.SourceRecoveryPoint), text(offsetsText(op.Offsets)))
 	}
 	renderOffsets(t, "boundary in force", b.Offsets)
 }
@@ -387,7 +392,7 @@ func callsOnRecord(o inspect.JobOverview) string {
 	case o.Scan != nil:
 		return "not all of the topic was scanned"
 	default:
-		return "not scanned"
+		return notScanned
 	}
 }
 
@@ -400,7 +405,7 @@ func restoredCalls(c *inspect.CallCounts, v inspect.Verdict) string {
 	case v == inspect.Rejected:
 		return "a restore that is rejected makes none"
 	default:
-		return "not scanned"
+		return notScanned
 	}
 }
 

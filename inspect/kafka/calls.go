@@ -41,7 +41,7 @@ const (
 // most.
 func (s *Store) ReadCalls(ctx context.Context, data inspect.DataTopic, q inspect.CallQuestion, watch func(inspect.CallUpdate)) (inspect.DurableCalls, error) {
 	c := callScan{
-		store: s, scan: inspect.NewCallScan(q, data.IDs()), watch: watch,
+		store: s, scan: inspect.NewCallScan(q, data.IDs()), watch: watch, ask: q.Final,
 		extent: inspect.ScanExtent{From: inspect.Offsets{}, To: inspect.Offsets{}, Read: inspect.Offsets{}},
 	}
 	c.read(ctx, data, q)
@@ -58,6 +58,8 @@ type callScan struct {
 
 	mu     sync.Mutex
 	extent inspect.ScanExtent
+	final  inspect.DurableCalls // what the watcher is to be told; only with ask
+	ask    bool
 	faults []error
 	over   bool // the scan has ended as a whole, and that was said
 	pass   int
@@ -159,6 +161,7 @@ func (c *callScan) partition(ctx context.Context, client *kgo.Client, walk *batc
 	for {
 		err := c.stretch(ctx, r, part, walk, &at)
 		if err == nil {
+			c.finished(w.Partition, lost > 0)
 			return true
 		}
 		start, cut := c.cut(ctx, r, at, err)
@@ -182,6 +185,20 @@ func (c *callScan) partition(ctx context.Context, client *kgo.Client, walk *batc
 		c.passed(w.Partition, start-at, start)
 		at = start
 	}
+}
+
+// finished takes what is final when a partition was read to its end. Where some of
+// it was lost on the way, nothing is: the answer says so with its end.
+func (c *callScan) finished(partition int32, lost bool) {
+	if !c.ask || lost {
+		return
+	}
+	final := c.scan.Final(partition)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.final.Actions = append(c.final.Actions, final.Actions...)
+	c.final.Siblings = append(c.final.Siblings, final.Siblings...)
+	c.final.Removed = append(c.final.Removed, final.Removed...)
 }
 
 // stretch reads on from at, and moves it, until the end of the reader's window.
@@ -286,6 +303,7 @@ func (c *callScan) tell(complete bool) {
 	u.Progress.Records, u.Progress.Bytes, u.Progress.Open = c.scan.Seen()
 	c.mu.Lock()
 	u.Progress.Pass, u.Progress.Span, u.Progress.Total = c.pass, c.span, c.total
+	u.Final, c.final = c.final, inspect.DurableCalls{}
 	c.mu.Unlock()
 	c.watch(u)
 }

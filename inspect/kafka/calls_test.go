@@ -1,6 +1,7 @@
 package kafka_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -67,11 +68,12 @@ func TestCallsOfRealTopics(t *testing.T) {
 			t.Run(topic.Name, func(t *testing.T) {
 				name := c.load(t, topic)
 				store := c.store(t)
-				q := inspect.CallQuestion{Job: inspect.Job{Topic: name}, All: true}
+				q := inspect.CallQuestion{Job: inspect.Job{Topic: name}, All: true, Final: true}
 				want := shown(topic, q)
-				var told []inspect.ActionCalls
+				var told, final []inspect.ActionCalls
 				got, err := store.ReadCalls(context.Background(), described(t, store, name), q, func(u inspect.CallUpdate) {
 					told = append(told, u.Changed...)
+					final = append(final, u.Final.Actions...)
 				})
 				if err != nil {
 					t.Fatal(err)
@@ -80,6 +82,13 @@ func TestCallsOfRealTopics(t *testing.T) {
 					t.Errorf("through the broker\n%.2000s\nrecord by record\n%.2000s", a, b)
 				}
 				atRisk := slices.DeleteFunc(slices.Clone(got.Actions), func(a inspect.ActionCalls) bool { return a.Completed || len(a.Calls) == 0 })
+				third := slices.DeleteFunc(slices.Clone(got.Actions), func(a inspect.ActionCalls) bool { return a.Generation != inspect.KeyGeneration3 })
+				slices.SortFunc(final, func(a, b inspect.ActionCalls) int {
+					return cmp.Or(cmp.Compare(a.Partition, b.Partition), cmp.Compare(a.Offset, b.Offset))
+				})
+				if a, b := asJSON(t, append([]inspect.ActionCalls{}, final...)), asJSON(t, append([]inspect.ActionCalls{}, third...)); a != b {
+					t.Errorf("final on the way\n%.2000s\nof generation 3 in the end\n%.2000s", a, b)
+				}
 				if len(told) != len(atRisk) {
 					t.Errorf("a watcher was told of %d actions, %d are at risk", len(told), len(atRisk))
 				}

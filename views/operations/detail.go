@@ -68,6 +68,7 @@ func (d *detail) page(width int) []string {
 		{{Text: "control offset"}, {Text: figures.Group(op.ControlOffset)}},
 		{{Text: "record written"}, {Text: op.Time.UTC().Format("2006-01-02 15:04:05Z")}},
 	})
+	p.Hang(indent, theme.Plain, callsText(op))
 	d.points(p)
 	d.offsets(p)
 	return p.Lines

@@ -15,6 +15,7 @@ import (
 	"github.com/recoverctl/recoverctl/views/overview"
 	"github.com/recoverctl/recoverctl/views/phrase"
 	"github.com/recoverctl/recoverctl/views/plan"
+	"github.com/recoverctl/recoverctl/views/scan"
 	"github.com/recoverctl/recoverctl/views/sheet"
 )
 
@@ -62,6 +63,7 @@ type Screen struct {
 	text      *sheet.Sheet // the head alone, where there is no operation
 	size      tui.Size
 	partition map[int32]inspect.PartitionOverview // as of the overview
+	scanned   scan.State                          // of the topic, whole; zero: there is none
 }
 
 // The panes.
@@ -77,7 +79,7 @@ func New(o Options) *Screen {
 	}
 	s := &Screen{options: o, reader: overview.NewReader("overview", o.Job, o.Source, o.Now), text: sheet.New(o.Theme)}
 	s.take(o.Reading)
-	s.table = vtable.New(o.Theme, operationColumns, operationRows{s})
+	s.table = vtable.New(o.Theme, s.operationColumns(), operationRows{s})
 	s.bounds = vtable.New(o.Theme, boundaryColumns, boundaryRows{s})
 	s.panes = tui.NewPanes(s.table.Focus, s.bounds.Focus)
 	return s
@@ -85,6 +87,9 @@ func New(o Options) *Screen {
 
 // take takes log starts and recovery points.
 func (s *Screen) take(r overview.Reading) {
+	if r.Scans == nil {
+		r.Scans = s.options.Reading.Scans
+	}
 	s.options.Reading, s.partition = r, make(map[int32]inspect.PartitionOverview, len(r.Overview.Partitions))
 	for _, p := range r.Overview.Partitions {
 		s.partition[p.Partition] = p
@@ -98,7 +103,7 @@ func (s *Screen) Init() tui.Cmd {
 	}
 	s.started = s.options.Now()
 	source, job := s.options.Source, s.options.Job
-	return tui.Load("control", func(ctx context.Context) (inspect.CleanupBoundary, error) { return source.Control(ctx, job, nil) })
+	return tui.Batch(s.follow(), tui.Load("control", func(ctx context.Context) (inspect.CleanupBoundary, error) { return source.Control(ctx, job, nil) }))
 }
 
 // Reload implements tui.Reloader: what an operation has done shows in the log.
@@ -119,10 +124,23 @@ func (s *Screen) Update(msg tui.Msg) tui.Cmd {
 		s.lay()
 		return nil
 	}
-	loaded, ok := msg.(tui.Loaded[inspect.CleanupBoundary])
-	if !ok {
-		return nil
+	switch msg := msg.(type) {
+	case tui.Loaded[inspect.CleanupBoundary]:
+		return s.control(msg)
+	case tui.Loaded[scan.State]:
+		if msg.Err != nil { // the screen has left
+			return nil
+		}
+		return s.scan(msg.Value)
+	case tui.Loaded[counts]:
+		s.counted(msg.Value)
+		s.lay()
 	}
+	return nil
+}
+
+// control takes what the control topic says.
+func (s *Screen) control(loaded tui.Loaded[inspect.CleanupBoundary]) tui.Cmd {
 	s.err, s.answered = loaded.Err, true
 	if loaded.Err == nil {
 		s.boundary, s.readAt = loaded.Value, s.started
@@ -137,7 +155,7 @@ func (s *Screen) Update(msg tui.Msg) tui.Cmd {
 		s.panes.Focus(onOperations)
 	}
 	s.lay()
-	return nil
+	return s.count()
 }
 
 // Resize implements tui.Resizer.
@@ -158,6 +176,7 @@ func (s *Screen) lay() {
 		s.head = s.page(s.size.Width, false)
 	}
 	height := max(s.size.Height-len(s.head)-1, 0)
+	s.table.SetColumns(s.operationColumns())
 	s.table.Resize(tui.Size{Width: s.size.Width, Height: height})
 	s.bounds.Resize(tui.Size{Width: s.size.Width, Height: height})
 }

@@ -78,6 +78,7 @@ func TestFrames(t *testing.T) {
 		"missing":    {Screen: of(with(inspect.ControlTopic{Name: "action-state-control"}, nil))},
 		"full":       {Screen: of(two())},
 		"boundary":   {Screen: of(two()), Keys: []string{"tab", "j"}},
+		"scanned":    {Screen: func() tui.Screen { return scanned(t, below()) }},
 		"crossed":    {Screen: of(crossed())},
 		"erased":     {Screen: of(erased())},
 		"partial":    {Screen: of(hidden())},

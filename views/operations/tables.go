@@ -13,13 +13,22 @@ import (
 	"github.com/recoverctl/recoverctl/views/phrase"
 )
 
-var operationColumns = []vtable.Column{
-	{Title: "CLEANUP", Min: 8},
-	{Title: "STATUS", Min: len(inspect.StatusCommitted)},
-	{Title: "AGE", Right: true},
-	{Title: "CONTROL OFFSET", Right: true},
-	{Title: "TRIMMED", Min: len("not known")},
-	{Title: "FROM", Flex: 1, Min: 12},
+// roomy is the width from which on the table has room for the calls of each
+// cleanup; below it those of the selected one stand under it.
+const roomy = 100
+
+func (s *Screen) operationColumns() []vtable.Column {
+	columns := []vtable.Column{
+		{Title: "CLEANUP", Min: 8},
+		{Title: "STATUS", Min: len(inspect.StatusCommitted)},
+		{Title: "AGE", Right: true},
+		{Title: "CONTROL OFFSET", Right: true},
+		{Title: "TRIMMED", Min: len("not known")},
+	}
+	if s.size.Width >= roomy {
+		columns = append(columns, vtable.Column{Title: "CALLS BELOW", Right: true})
+	}
+	return append(columns, vtable.Column{Title: "FROM", Flex: 1, Min: 12})
 }
 
 // operationRows are the cleanups, the newest record first.
@@ -35,10 +44,14 @@ func (r operationRows) Row(i int) []vtable.Cell {
 		status.Tone = theme.Warning
 	}
 	trimmed, tone := r.trimmed(op.Offsets)
-	return []vtable.Cell{
+	cells := []vtable.Cell{
 		{Text: phrase.Short(op.PlanID)}, status, {Text: clock.Age(r.readAt.Sub(op.Time))},
-		{Text: figures.Group(op.ControlOffset)}, {Text: trimmed, Tone: tone}, {Text: phrase.Last(op.SourceRecoveryPoint)},
+		{Text: figures.Group(op.ControlOffset)}, {Text: trimmed, Tone: tone},
 	}
+	if r.size.Width >= roomy {
+		cells = append(cells, vtable.Cell{Text: callsBelow(op)})
+	}
+	return append(cells, vtable.Cell{Text: phrase.Last(op.SourceRecoveryPoint)})
 }
 
 // Words implements vtable.Worder: a cleanup is found by its whole id and source.
@@ -50,7 +63,7 @@ func (r operationRows) Words(i int) []string {
 func (r operationRows) Detail(i int) []string {
 	op, th := r.ops[i], r.options.Theme
 	width := max(r.size.Width-6, 1)
-	lines := phrase.Wrap(r.effect(op), width)
+	lines := append(phrase.Wrap(r.effect(op), width), phrase.Wrap(callsText(op), width)...)
 	if parts, known := r.untrimmed(op.Offsets); known && len(parts) > 0 {
 		force := "in force, "
 		if r.boundary.Problem != nil {

@@ -48,6 +48,25 @@ func (k key) recordKey(seq int64, event, action string) []byte {
 	return out
 }
 
+// newReleasedKey is a key whose records lie on a partition where releases 0.1 to
+// 0.3 write them: that of the name, or the first with a number behind it.
+func newReleasedKey(name string, partition int32) key {
+	text := name
+	for n := 2; ; n++ {
+		if at, ok := flinkkey.PartitionReleased(text+"_", Partitions); ok && at == partition {
+			return newKey(text)
+		}
+		text = name + "-" + strconv.Itoa(n)
+	}
+}
+
+// releasedRecordKey is the key of an action's records in releases 0.1 to 0.3.
+func (k key) releasedRecordKey(seq int64, event, action string) []byte {
+	out := append([]byte(k.text), '_')
+	out = strconv.AppendInt(out, seq, 10)
+	return append(out, "_"+event+"_"+action...)
+}
+
 // stringBytes is a text of ASCII characters as Flink's StringSerializer writes
 // it.
 func stringBytes(text string) []byte {

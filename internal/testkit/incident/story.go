@@ -117,11 +117,12 @@ type cast struct {
 	pool  [Partitions][]key
 	alice key // her charge is pending
 	bob   key // his mail was sent, the action did not end
+	carol key // her action has begun, and no call of it is on record
 }
 
-// newCast makes the keys. Alice and Bob do nothing but what the story needs.
+// newCast makes the keys. Alice, Bob and Carol do nothing but what the story needs.
 func newCast() (*cast, error) {
-	c := &cast{alice: newKey("alice"), bob: newKey("bob")}
+	c := &cast{alice: newKey("alice"), bob: newKey("bob"), carol: newKey("carol")}
 	for n := range keys {
 		k := newKey(fmt.Sprintf("customer-%05d", 10007+n*31))
 		c.pool[k.partition()] = append(c.pool[k.partition()], k)

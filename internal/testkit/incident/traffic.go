@@ -54,17 +54,20 @@ type scene struct {
 type shape int
 
 const (
-	audited    shape = iota // no call
-	notified                // one call without a reconciler
-	charged                 // one call with a reconciler
-	fulfilled               // two actions, two calls
-	chargeOpen              // the charge began; nothing more is on record
-	mailSaved               // the mail was sent; the action did not end
+	audited      shape = iota // no call
+	notified                  // one call without a reconciler
+	charged                   // one call with a reconciler
+	fulfilled                 // two actions, two calls
+	chargeOpen                // the charge began; nothing more is on record
+	mailSaved                 // the mail was sent; the action did not end
+	mailUnderWay              // the action began; a mail leaves no record before it is sent
+	forgotten                 // of the rollback: the charge began, and a later record has lost it
+	chargedTwice              // of the rollback: another JVM did all that an ended one had begun
 )
 
 // length is how many records a turn leaves.
 func (s shape) length() int {
-	return [...]int{audited: 2, notified: 3, charged: 4, fulfilled: 7, chargeOpen: 2, mailSaved: 2}[s]
+	return [...]int{audited: 2, notified: 3, charged: 4, fulfilled: 7, chargeOpen: 2, mailSaved: 2, mailUnderWay: 1, forgotten: 4, chargedTwice: 6}[s]
 }
 
 // stillRunning are partitions whose last turn had begun just before now: the
@@ -80,6 +83,16 @@ func (s *script) scenes(partition int, c *cast) []scene {
 	}
 	if c.bob.partition() == int32(partition) {
 		out = append(out, scene{e + 4, c.bob, 1, notified}, scene{e + 20, c.bob, 2, mailSaved})
+	}
+	if c.carol.partition() == int32(partition) {
+		out = append(out, scene{s.end(partition, toChk44) + 4, c.carol, 0, mailUnderWay})
+	}
+	rollback := s.end(partition, toFirstCleanup)
+	switch partition {
+	case 0:
+		out = append(out, scene{rollback + 2, newReleasedKey("dave", 0), 4, chargedTwice})
+	case 1:
+		out = append(out, scene{rollback + 2, newReleasedKey("erin", 1), 9, forgotten})
 	}
 	if slices.Contains(stillRunning, partition) {
 		k := newKey("walk-in-0")
@@ -148,8 +161,11 @@ func (w *writer) pick(left int) shape {
 
 // turn writes all records of one input.
 func (w *writer) turn(k key, seq int64, s shape) error {
+	if s == forgotten || s == chargedTwice {
+		return w.released(k, seq, s)
+	}
 	e := newEvent(w.r, k, 4_000_000+w.partition*10_000+len(w.log.turns))
-	t := turn{key: k, seq: seq, first: int64(len(w.log.records)), done: s <= fulfilled}
+	t := turn{key: k, seq: seq, first: int64(len(w.log.records)), done: s <= fulfilled} // those that end come first
 	uuid := nameUUID(e.attributes)
 	action := func(name, outcome string, states ...[]call) error {
 		recordKey := k.recordKey(seq, uuid, actionUUIDs[name])
@@ -185,10 +201,49 @@ func (w *writer) turn(k key, seq int64, s shape) error {
 		err = action(processOrder, "", []call{begun})
 	case mailSaved:
 		err = action(notifyBuyer, "", []call{sent})
+	case mailUnderWay:
+		err = action(notifyBuyer, "")
 	}
 	t.last = int64(len(w.log.records)) - 1
 	w.log.turns = append(w.log.turns, t)
 	return err
+}
+
+// hashCodes are those that two JVMs had for processOrder: releases up to 0.3 name
+// an action by the decimal text of it.
+var hashCodes = [...]string{"1804379080", "693632176"}
+
+// restart is how long the rolled back job was down between them.
+const restart = 90 * time.Second
+
+// released writes what release 0.3 left of one input: records with keys of its
+// layout. The job's recovery points know nothing of it.
+func (w *writer) released(k key, seq int64, s shape) error {
+	first := len(w.log.records)
+	e := newEvent(w.r, k, 3_000_000+w.partition)
+	uuid := nameUUID(e.attributes)
+	add := func(jvm int, value []byte) {
+		w.add(k.releasedRecordKey(seq, uuid, nameUUID([]byte(hashCodes[jvm]))), value, len(w.log.records) == first)
+	}
+	begun := call{function: charge, status: pending}
+	if s == forgotten {
+		for _, calls := range [][]call{nil, {begun}, nil, nil} {
+			add(1, e.open(calls))
+		}
+		return nil
+	}
+	add(0, e.open(nil))
+	add(0, e.open([]call{begun}))
+	w.last = w.last.Add(restart)
+	add(1, e.open(nil))
+	add(1, e.open([]call{begun}))
+	add(1, e.open([]call{{charge, succeeded, `{"receipt":"ch_` + e.id[:8] + `","orderId":"` + e.order + `"}`}}))
+	value, err := e.done(w.r, "charged")
+	if err != nil {
+		return err
+	}
+	add(1, value)
+	return nil
 }
 
 // charge is a call of the payment provider before and after its answer. About
