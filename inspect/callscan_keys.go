@@ -96,7 +96,7 @@ func (p *PartitionScan) entry(k ActionKey) *keyEntry {
 
 // elsewhere is the partition that a key computes to, -1: this one, or not known.
 func (p *PartitionScan) elsewhere(k ActionKey) int32 {
-	if to, ok := k.ComputedPartition(len(p.scan.partitions)); ok && to != p.id {
+	if to, ok := p.scan.q.Job.place(k, len(p.scan.partitions)); ok && to != p.id {
 		return to
 	}
 	return -1

@@ -17,7 +17,11 @@ func findings(job Job, ev reading, boundary *CleanupBoundary, points []PointSumm
 	if ev.controlErr != nil && (ev.dataErr == nil || ev.controlErr.Error() != ev.dataErr.Error()) {
 		all = append(all, unreadable("control-topic-unreadable", "the control topic", ev.controlErr))
 	}
-	all = append(all, logFindings(job, ev)...)
+	if job.Store == StoreFluss {
+		all = append(all, flussFindings(job, ev)...)
+	} else {
+		all = append(all, logFindings(job, ev)...)
+	}
 	if boundary != nil {
 		all = append(all, boundaryFindings(job, ev, *boundary)...)
 	}

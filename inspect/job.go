@@ -20,8 +20,10 @@ type Job struct {
 	Profile            string
 	Name               string
 	Runtime            Release
-	Topic              string
-	ControlTopic       *string // nil: not configured; blank: configured, and refused
+	Store              Store    // empty: Kafka
+	Topic              string   // or table, as database.table
+	BucketOf           BucketOf // of a Fluss table; nil: where a key's rows lie is not known
+	ControlTopic       *string  // nil: not configured; blank: configured, and refused
 	Tombstones         bool
 	Partitions         int // partitions of a data topic that the job would create; 64 by default
 	MaxParallelism     int // 0: not known

@@ -23,8 +23,8 @@ func Outcome(job Job, a ActionCalls, c Call, point PointMarker) PointOutcome {
 }
 
 func outcomeOf(job Job, a *ActionCalls, c *Call, point PointMarker) (CallOutcome, string) {
-	at := fmt.Sprintf("partition %d, offset %s", a.Partition, group(a.Offset))
-	marker, known, why := markerOf(a, point)
+	at := fmt.Sprintf("%s %d, offset %s", job.Store.Part(), a.Partition, group(a.Offset))
+	marker, known, why := markerOf(job, a, point)
 	if a.Completed {
 		return completedOutcome(job, a, at, marker, known, why)
 	}
@@ -40,7 +40,9 @@ func outcomeOf(job Job, a *ActionCalls, c *Call, point PointMarker) (CallOutcome
 		return CallUnknown, why
 	case a.Offset < marker && a.Unreadable != nil && a.Unreadable.Offset >= marker,
 		a.Offset >= marker && a.Unreadable != nil:
-		return CallUnknown, fmt.Sprintf("the restore reads a record of this action at partition %d, offset %s, whose value can't be decoded: it stops there", a.Partition, group(a.Unreadable.Offset))
+		return CallUnknown, fmt.Sprintf("the restore reads a record of this action at %s %d, offset %s, whose value can't be decoded: it stops there", job.Store.Part(), a.Partition, group(a.Unreadable.Offset))
+	case a.Offset < marker && job.refreshes() && !outOfMatch(job, a):
+		return CallUnknown, fmt.Sprintf("%s is before the marker %s of %s: a store that writes its states anew with each recovery point would have written it again behind that, unless it had let go of it; whether it does is not known", at, group(marker), quote(lastPart(point.Point)))
 	case a.Offset < marker:
 		return CallRunsAgain, fmt.Sprintf("%s is before the marker %s of %s, so the restore does not see %s and the call is made again", at, group(marker), quote(lastPart(point.Point)), itsRecord(c))
 	case a.Tombstone != nil:
@@ -109,8 +111,8 @@ func outOfMatch(job Job, a *ActionCalls) bool {
 func runsAnyway(job Job, a *ActionCalls) string {
 	switch {
 	case a.Unmatched && a.Newer != nil:
-		return fmt.Sprintf("its action id belongs to a JVM that has ended (partition %d, offset %s has its successor): no restore matches it, and the call is made again wherever its event is processed again",
-			a.Newer.Partition, group(a.Newer.Offset))
+		return fmt.Sprintf("its action id belongs to a JVM that has ended (%s %d, offset %s has its successor): no restore matches it, and the call is made again wherever its event is processed again",
+			job.Store.Part(), a.Newer.Partition, group(a.Newer.Offset))
 	case a.Generation != KeyGeneration3:
 		return fmt.Sprintf("its key is of generation %d, whose action ids change with each JVM: nothing matches it and the call is made again", a.Generation)
 	default:
@@ -119,7 +121,7 @@ func runsAnyway(job Job, a *ActionCalls) string {
 }
 
 // markerOf is the marker for the action's partition, or why it is not known.
-func markerOf(a *ActionCalls, point PointMarker) (marker int64, known bool, why string) {
+func markerOf(job Job, a *ActionCalls, point PointMarker) (marker int64, known bool, why string) {
 	if point.Offsets == nil {
 		if point.Why == "" {
 			return 0, false, "the marker of " + quote(lastPart(point.Point)) + " is not known"
@@ -128,7 +130,7 @@ func markerOf(a *ActionCalls, point PointMarker) (marker int64, known bool, why 
 	}
 	marker, known = point.Offsets[a.Partition]
 	if !known {
-		return 0, false, fmt.Sprintf("the marker of %s does not name partition %d", quote(lastPart(point.Point)), a.Partition)
+		return 0, false, fmt.Sprintf("the marker of %s does not name %s %d", quote(lastPart(point.Point)), job.Store.Part(), a.Partition)
 	}
 	return marker, true, ""
 }

@@ -24,6 +24,9 @@ const defaultPartitions = 64
 // it is.
 func ValidateRestore(q RestoreQuestion) RestoreValidation {
 	r := restore{q: q, lists: byOperator(q.Markers)}
+	if q.Job.Store == StoreFluss {
+		return r.validateFluss()
+	}
 	r.topic = r.dataTopic()
 	r.pointRules()
 	r.configurationRules()
@@ -98,7 +101,7 @@ func (t restoreTopic) has(p int32) bool {
 func (r *restore) dataTopic() restoreTopic {
 	d := r.q.Data
 	if r.q.DataErr != nil {
-		return restoreTopic{why: unread("the data topic", r.q.DataErr)}
+		return restoreTopic{why: unread("the data "+r.q.Job.Store.Log(), r.q.DataErr)}
 	}
 	if d.Exists {
 		return restoreTopic{known: true, id: d.TopicID, partitions: slices.Sorted(slices.Values(d.IDs())), ranges: d.Ranges()}
