@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strings"
 	"sync"
 	"time"
 
@@ -153,6 +154,10 @@ func (c *Conn) shakeHands(ctx context.Context, login *Login) error {
 	defer clear(token)
 	err := c.Call(ctx, APIAuthenticate, &flusspb.AuthenticateRequest{Protocol: proto.String("PLAIN"), Token: token}, &flusspb.AuthenticateResponse{})
 	if refused, ok := errors.AsType[*Error](err); ok && refused.Code == Authenticate {
+		if strings.Contains(refused.Message, "'PLAINTEXT'") {
+			return fault.Wrap(fault.Denied, "log in", err, "%s wants no login of user %s", safetext.Of(c.address), safetext.Of(login.Username)).
+				WithHint("this listener asks for no login: give the address of the one that does, or leave fluss.username out").WithRef("fluss " + safetext.Of(c.address).String())
+		}
 		return fault.Wrap(fault.Denied, "log in", err, "%s refused the login of user %s", safetext.Of(c.address), safetext.Of(login.Username)).
 			WithHint("check user and password, and that the listener has the mechanism PLAIN").WithRef("fluss " + safetext.Of(c.address).String())
 	}

@@ -289,7 +289,7 @@ func (s *session) reply(call Call) (proto.Message, *flussrpc.Error) {
 func (s *session) logIn(r *flusspb.AuthenticateRequest) (proto.Message, *flussrpc.Error) {
 	users := s.server.cluster.options.Users
 	if len(users) == 0 {
-		return &flusspb.AuthenticateResponse{Challenge: []byte{}}, nil
+		return nil, &flussrpc.Error{Code: flussrpc.Authenticate, Message: "Authenticate protocol not match: protocol of server is 'PLAINTEXT' while protocol of client is '" + r.GetProtocol() + "'"}
 	}
 	if !strings.EqualFold(r.GetProtocol(), "PLAIN") {
 		return nil, &flussrpc.Error{Code: flussrpc.Authenticate, Message: "SASL server enables [PLAIN] while protocol of client is '" + r.GetProtocol() + "'"}
