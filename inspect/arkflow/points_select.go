@@ -56,7 +56,7 @@ func selectPoint(points []Point, t Target) Selection {
 	case t.Recovery == "" || t.Version == nil || t.FormatVersion == nil:
 		return Selection{Why: "the job's description is not exposed: what the hub would select is not known"}
 	case t.Recovery == policyFail:
-		return Selection{Known: true, Why: "the job's recovery policy is fail: nothing is restored", Better: bestPoint(points, "")}
+		return Selection{Known: true, Why: "the job's recovery policy is fail: nothing is restored", Better: bestPoint(points)}
 	}
 	kind := inspect.KindCheckpoint
 	if t.Recovery == policySavepoint {
@@ -82,8 +82,8 @@ func selectPoint(points []Point, t Target) Selection {
 		switch p.Engine.Verdict {
 		case inspect.Accepted:
 			s := Selection{Known: true, ID: p.ID, Why: fmt.Sprintf("the newest completed %s that the hub finds whole (policy %s)", kind, t.Recovery)}
-			if p.Verdict != inspect.Accepted {
-				s.Better = bestPoint(points, "")
+			if best := bestPoint(points); (p.Verdict != inspect.Accepted || p.WithoutPositions()) && best != p.ID {
+				s.Better = best
 			}
 			return s
 		case inspect.Unknown:
@@ -91,21 +91,19 @@ func selectPoint(points []Point, t Target) Selection {
 		}
 	}
 	return Selection{
-		Known: true, Better: bestPoint(points, ""),
+		Known: true, Better: bestPoint(points),
 		Why: fmt.Sprintf("no completed %s of version %d and format %d is whole (policy %s): the job would start cold", kind, *t.Version, *t.FormatVersion, t.Recovery),
 	}
 }
 
-// bestPoint is the newest accepted point; of one kind where it is named.
-func bestPoint(newestFirst []Point, kind inspect.PointKind) string {
-	for _, p := range newestFirst {
-		if p.Verdict == inspect.Accepted && !p.WithoutPositions() && (kind == "" || p.Kind == kind) {
-			return p.ID
-		}
-	}
-	for _, p := range newestFirst {
-		if p.Verdict == inspect.Accepted && (kind == "" || p.Kind == kind) {
-			return p.ID
+// bestPoint is the newest accepted point whose sources know where to go on, else
+// the newest accepted one.
+func bestPoint(newestFirst []Point) string {
+	for _, wanting := range []bool{false, true} {
+		for _, p := range newestFirst {
+			if p.Verdict == inspect.Accepted && (wanting || !p.WithoutPositions()) {
+				return p.ID
+			}
 		}
 	}
 	return ""

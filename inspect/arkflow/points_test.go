@@ -236,7 +236,9 @@ func TestHalfOfTheTasks(t *testing.T) {
 				without++
 			}
 		}
-		t.Logf("%s: %d half, %d without positions, selected %+v", store, half, without, l.Selection)
+		if better := map[string]string{"two-nodes": "savepoint-1-1795969302429"}[store]; l.Selection.Better != better {
+			t.Errorf("%s: %+v, better is %q", store, l.Selection, better)
+		}
 		if store == "two-nodes-half-failed" && half == 0 || store == "two-nodes" && without == 0 {
 			t.Errorf("%s: %d with half of the tasks, %d without positions", store, half, without)
 		}
