@@ -194,7 +194,7 @@ func (s *steps) stop(target Nearby) {
 		s.canceled(fmt.Sprintf("First stop %s by cancelling it, which keeps its checkpoints. Never by flink stop: a job that finishes deletes them", name), id)
 	case live.State == "RUNNING":
 		s.add(ByCLI, fmt.Sprintf("First stop %s with a last savepoint. Its checkpoints go: a job that finishes deletes them", name), "flink stop "+id)
-		s.add(ByREST, "To stop it by REST", curl("POST", s.rest()+"/jobs/"+id+"/stop", `{"drain":false}`))
+		s.add(ByREST, "To stop it by REST", Curl("POST", s.rest()+"/jobs/"+id+"/stop", `{"drain":false}`))
 	case live.Settings != nil && live.Settings.Retention != RetainOnCancellation:
 		s.canceled(fmt.Sprintf("First stop %s. By its settings (%s) its own checkpoints go with it", name, safetext.Of(string(live.Settings.Retention))), id)
 	default:
@@ -204,7 +204,7 @@ func (s *steps) stop(target Nearby) {
 
 func (s *steps) canceled(what, id string) {
 	s.add(ByCLI, what, "flink cancel "+id)
-	s.add(ByREST, "To stop it by REST", curl("PATCH", s.rest()+"/jobs/"+id+"?mode=cancel", ""))
+	s.add(ByREST, "To stop it by REST", Curl("PATCH", s.rest()+"/jobs/"+id+"?mode=cancel", ""))
 }
 
 // ownCheckpoint reports whether a point may be a checkpoint that the running job
@@ -221,7 +221,7 @@ func ownCheckpoint(target Nearby, live LiveState) bool {
 func (s *steps) start(target Nearby) {
 	name := safetext.Of(lastPart(target.URI)).String()
 	s.add(ByCLI, "Then restore from "+name, "flink run -s "+shellword.Quote(target.URI)+" "+jarPlaceholder)
-	s.add(ByREST, "To restore by REST, from a jar that was uploaded", curl("POST", s.rest()+"/jars/"+jarIDPlaceholder+"/run", object("savepointPath", target.URI)))
+	s.add(ByREST, "To restore by REST, from a jar that was uploaded", Curl("POST", s.rest()+"/jars/"+jarIDPlaceholder+"/run", object("savepointPath", target.URI)))
 	patch := fmt.Sprintf(`{"spec":{"job":{"initialSavepointPath":%s,"savepointRedeployNonce":NONCE,"upgradeMode":"savepoint"}}}`, jsonText(target.URI))
 	what := "To restore by the Kubernetes operator, which cancels the job itself; NONCE is another number than the last one"
 	if s.live != nil && !Ended(s.live.State) && ownCheckpoint(target, *s.live) && (s.live.Settings == nil || s.live.Settings.Retention != RetainOnCancellation) {
@@ -230,7 +230,8 @@ func (s *steps) start(target Nearby) {
 	s.add(ByKubernetes, what, "kubectl patch flinkdeployment "+deploymentPlaceholder+" --type merge -p "+shellword.Quote(patch))
 }
 
-func curl(method, address, body string) string {
+// Curl is a request as a shell command; an empty body is none.
+func Curl(method, address, body string) string {
 	words := []string{"curl", "-X", method, shellword.Quote(address)}
 	if body != "" {
 		words = append(words, "-H", "'Content-Type: application/json'", "-d", shellword.Quote(body))

@@ -32,7 +32,9 @@ func newApply(a *app) *cobra.Command {
 it out. Of a cleanup the boundary is committed on the control topic, the log is
 trimmed, the log starts are read again; a plan that is committed already is
 finished by the same command. Of a plan of settings exactly its settings are set,
-and read again.
+and read again. Of a plan about a Flink job a savepoint is taken, the job ended, or
+ended and started again from the plan's recovery point, and what Flink then says of
+it is compared with the plan; a plan that stopped half-way goes on where it was.
 
 At a terminal the approval is a phrase that is typed. Without one it is
 --approve with the plan's id: 8 digits, in production all 64. Each warning of
@@ -70,8 +72,11 @@ stopped, or not approved.`,
 			if err != nil {
 				return err
 			}
-			if settings, ok := plan.(actions.Document); ok {
-				return a.applySettings(cmd.Context(), settings, ask)
+			if document, ok := plan.(actions.Document); ok {
+				if actions.FlinkKind(document.Kind) {
+					return a.applyFlink(cmd.Context(), document, ask)
+				}
+				return a.applySettings(cmd.Context(), document, ask)
 			}
 			return a.apply(cmd.Context(), plan.(inspect.CleanupPlan), ask)
 		},

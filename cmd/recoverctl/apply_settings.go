@@ -124,7 +124,12 @@ func (a *app) runSettings(ctx context.Context, p approving, s approvedSettings) 
 // refuseSettings prints how things are where an apply would be refused, and
 // returns the refusal. Nothing was begun.
 func (a *app) refuseSettings(plan actions.Document, e actions.SettingsEvidence, refused error) error {
-	v := actions.JudgeSettings(plan, e.Data, e.DataErr)
+	return a.refuseDocument(plan, actions.JudgeSettings(plan, e.Data, e.DataErr), refused)
+}
+
+// refuseDocument prints what has become of a plan where an apply would be refused,
+// and returns the refusal.
+func (a *app) refuseDocument(plan actions.Document, v actions.OperationVerdict, refused error) error {
 	why := refusalOf(refused)
 	result := applied{Problem: why, ApplyResult: actions.ApplyResult{
 		PlanID: plan.PlanID, Verdict: v.Verdict, Message: v.Message, Stage: why.Stage,
@@ -161,7 +166,7 @@ func (a *app) verifySettings(ctx context.Context, plan actions.Document) error {
 	return nil
 }
 
-// needsFile refuses to look for a plan of settings by its id: it leaves no record
+// needsFile refuses to look for another plan than a cleanup by its id: it leaves no record
 // on the cluster, and "not found" would be no answer about it.
 func (a *app) needsFile(id string) error {
 	read, err := a.readJournal(journal.Filter{Plan: id})
@@ -169,8 +174,8 @@ func (a *app) needsFile(id string) error {
 		return nil // what this machine did is not known, and no reason not to ask the cluster
 	}
 	for _, e := range read.Entries {
-		if e.Kind == actions.KindTopicSettings {
-			return fault.New(fault.Usage, "verify", "plan %s is of settings, and leaves no record that could be found by its id", shortID(e.PlanID)).
+		if e.Kind == actions.KindTopicSettings || actions.FlinkKind(e.Kind) {
+			return fault.New(fault.Usage, "verify", "plan %s is of the kind %s, and leaves no record that could be found by its id", shortID(e.PlanID), safe(e.Kind)).
 				WithHint("give the plan's file")
 		}
 	}

@@ -20,7 +20,8 @@ import (
 )
 
 func newPlan(a *app) *cobra.Command {
-	return group("plan", "Make and review plans; no system is changed", newPlanCleanup(a), newPlanSettings(a), newPlanShow(a))
+	return group("plan", "Make and review plans; no system is changed", newPlanCleanup(a), newPlanSettings(a),
+		newPlanRollback(a), newPlanSavepoint(a), newPlanStop(a), newPlanCancel(a), newPlanShow(a))
 }
 
 // planCleanup is what plan cleanup was asked for.
@@ -276,13 +277,19 @@ func (a *app) sameFlags() string {
 }
 
 func newPlanShow(a *app) *cobra.Command {
-	var skipCalls bool
+	var skipCalls, handoff bool
 	cmd := &cobra.Command{
 		Use: "show FILE", Short: "Show what a plan file says, what applying it would do now, and what has changed since", Args: exactArgs("one FILE"),
 		Long: `Judges the plan file as apply does. With brokers configured it also says what
 the plan deletes, which recovery points stay restorable and which never will be
 again, and each thing that is not as the plan has it; of a plan of settings, what
-each setting is, was and will be. Without brokers it shows the plan alone.
+each setting is, was and will be; of a plan about a Flink job, how the job is and
+whether its recovery point is still accepted. Without brokers, or a JobManager, it
+shows the plan alone.
+
+--handoff prints for a plan about a Flink job what was checked, and the commands
+that do the same with Flink's own program, with curl, and with the Flink Kubernetes
+operator.
 
 The whole topic is scanned for durable calls that depend on what is deleted;
 --skip-calls leaves that out, and the report then says so.
@@ -297,9 +304,16 @@ is not what the plan was made for, 9 the plan is not valid.`,
 			if err != nil {
 				return err
 			}
+			if plan, p := actions.ParseDocument(data); p == nil && actions.FlinkKind(plan.Kind) {
+				return a.showFlink(cmd.Context(), args[0], data, handoff)
+			}
+			if handoff {
+				return fault.New(fault.Usage, "read flags", "--handoff goes with a plan about a Flink job")
+			}
 			return a.planShow(cmd.Context(), args[0], data, skipCalls)
 		},
 	}
+	cmd.Flags().BoolVar(&handoff, "handoff", false, "also print the commands for somebody who carries it out without this program")
 	registerSkipCalls(cmd, &skipCalls)
 	return cmd
 }

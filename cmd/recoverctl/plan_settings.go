@@ -181,10 +181,14 @@ func renderDocumentReview(t *table, file string, r actions.DocumentReview) {
 		renderDocumentHead(t, r.Kind, r.PlanID, r.Target)
 		t.line("")
 		for _, f := range r.Facts {
-			t.row(text(f.Name), text("becomes "+orNothing(*f.After)), text("was "+actions.ValueFrom(*f.Before, f.Source)))
+			was := "was " + pointed(f.Before)
+			if f.Before != nil && f.Source != "" {
+				was = "was " + actions.ValueFrom(*f.Before, f.Source)
+			}
+			t.row(text(f.Name), text("becomes "+pointed(f.After)), text(was))
 		}
 		t.line("")
-		t.line("? the file alone was looked at: no brokers are configured, so nothing is said about how it stands now")
+		t.line("? the file alone was looked at: nobody is configured who could be asked, so nothing is said about how it stands now")
 		return
 	}
 	if len(r.Drift) == 0 {

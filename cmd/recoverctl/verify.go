@@ -27,7 +27,9 @@ func newVerify(a *app) *cobra.Command {
 is applied only where APPLIED is on record and every partition's log begins at or
 past its target. A cleanup without its file is named by its plan's id, or the
 first eight or more digits of it. A plan of settings, which leaves no record on
-the cluster, is applied where every setting is the topic's own, as planned.
+the cluster, is applied where every setting is the topic's own, as planned. A plan
+about a Flink job is applied where Flink says so: of a rollback, where the plan's
+job runs, was restored from the plan's point, and has completed a checkpoint since.
 
 Exit codes: 0 applied, 1 not started or committed, 7 contradicted, 8 partial, 12
 unknown.`,
@@ -51,8 +53,11 @@ func (a *app) verify(ctx context.Context, what string) error {
 	default:
 		var read actions.Plan
 		if read, err = parsePlanFile(what); err == nil {
-			if settings, ok := read.(actions.Document); ok {
-				return a.verifySettings(ctx, settings)
+			if document, ok := read.(actions.Document); ok {
+				if actions.FlinkKind(document.Kind) {
+					return a.verifyFlink(ctx, document)
+				}
+				return a.verifySettings(ctx, document)
 			}
 			plan = read.(inspect.CleanupPlan)
 		}
