@@ -39,7 +39,7 @@ func stuckAfter(interval time.Duration) time.Duration { return max(2*interval, 2
 // first.
 func HealthOf(rounds []arkhub.Checkpoint, j arkhub.Job, explicit arkhub.Text, now time.Time) Health {
 	h := Health{State: HealthUnknown, Source: "derived"}
-	newest, completed := newestRounds(rounds)
+	newest, completed, stuck := newestRounds(rounds)
 	interval := time.Duration(j.Spec.Checkpoint.IntervalMs.Or(arkhub.DefaultIntervalMs)) * time.Millisecond
 	age := func(c *arkhub.Checkpoint) (time.Duration, bool) {
 		at, known := c.Created.Get()
@@ -66,13 +66,17 @@ func HealthOf(rounds []arkhub.Checkpoint, j arkhub.Job, explicit arkhub.Text, no
 	case completed == nil:
 		h.State, h.Sentence = HealthNone, fmt.Sprintf("no checkpoint was ever completed; the newest round, %s, is %s", newest.ID, newest.Status)
 	default:
-		h.judge(newest, completed, age, interval, running)
+		h.judge(newest, completed, stuck, age, interval, running)
 	}
 	return h
 }
 
-func (h *Health) judge(newest, completed *arkhub.Checkpoint, age func(*arkhub.Checkpoint) (time.Duration, bool), interval time.Duration, running bool) {
+func (h *Health) judge(newest, completed, stuck *arkhub.Checkpoint, age func(*arkhub.Checkpoint) (time.Duration, bool), interval time.Duration, running bool) {
 	since, known := age(newest)
+	pending := time.Duration(0)
+	if stuck != nil {
+		pending, _ = age(stuck)
+	}
 	old := "of unknown age"
 	if h.AgeMs != nil {
 		old = clock.Age(time.Duration(*h.AgeMs)*time.Millisecond) + " old"
@@ -82,9 +86,9 @@ func (h *Health) judge(newest, completed *arkhub.Checkpoint, age func(*arkhub.Ch
 		h.State, h.Sentence = HealthDegraded, fmt.Sprintf("the newest round, %s, failed; %s stays in force, %s", newest.ID, completed.ID, old)
 	case !known:
 		h.Sentence = "the hub exposes no times of its rounds"
-	case newest.Status == arkhub.RoundPending && since > stuckAfter(interval):
+	case stuck != nil && pending > stuckAfter(interval):
 		h.State = HealthDegraded
-		h.Sentence = fmt.Sprintf("the newest round, %s, has been pending for %s and does not end by itself; %s stays in force, %s", newest.ID, clock.Age(since), completed.ID, old)
+		h.Sentence = fmt.Sprintf("no round was completed since %s, which stays in force, %s; %s has been pending for %s and does not end by itself", completed.ID, old, stuck.ID, clock.Age(pending))
 	case newest.Status == arkhub.RoundPending:
 		h.Sentence = fmt.Sprintf("a round, %s, is under way since %s; %s is in force, %s", newest.ID, clock.Age(since), completed.ID, old)
 	case newest.Status != arkhub.RoundCompleted:
@@ -98,23 +102,32 @@ func (h *Health) judge(newest, completed *arkhub.Checkpoint, age func(*arkhub.Ch
 	}
 }
 
-// newestRounds are the newest checkpoint round and the newest completed one;
-// savepoints are no rounds of a job's health.
-func newestRounds(rounds []arkhub.Checkpoint) (newest, completed *arkhub.Checkpoint) {
-	later := func(a, b *arkhub.Checkpoint) bool {
-		return b == nil || a.Created.Or(0) > b.Created.Or(0)
-	}
+// newestRounds are the newest checkpoint round, the newest completed one, and the
+// oldest pending one that was begun after that: hubs go on beginning rounds while
+// none ends, so the newest is always young. Savepoints are no rounds of a job's
+// health.
+func newestRounds(rounds []arkhub.Checkpoint) (newest, completed, stuck *arkhub.Checkpoint) {
 	for i := range rounds {
 		c := &rounds[i]
 		if c.Kind.Or(arkhub.KindCheckpoint) != arkhub.KindCheckpoint {
 			continue
 		}
-		if later(c, newest) {
+		if newest == nil || c.Created.Or(0) > newest.Created.Or(0) {
 			newest = c
 		}
-		if c.Status == arkhub.RoundCompleted && later(c, completed) {
+		if c.Status == arkhub.RoundCompleted && (completed == nil || c.Created.Or(0) > completed.Created.Or(0)) {
 			completed = c
 		}
 	}
-	return newest, completed
+	for i := range rounds {
+		c := &rounds[i]
+		begun, known := c.Created.Get()
+		if c.Kind.Or(arkhub.KindCheckpoint) != arkhub.KindCheckpoint || c.Status != arkhub.RoundPending || !known {
+			continue
+		}
+		if (completed == nil || begun > completed.Created.Or(0)) && (stuck == nil || begun < stuck.Created.Or(0)) {
+			stuck = c
+		}
+	}
+	return newest, completed, stuck
 }
