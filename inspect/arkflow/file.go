@@ -125,7 +125,7 @@ func readOnce(ctx context.Context, place string, s *source, q Question, now time
 	l.Bytes.Payloads = r.payloads
 	l.CursorRule = fileRule(&r)
 	l.judgeFile(&r)
-	l.place(&r.runs, &r.cursor, true)
+	l.place(&r.runs, &r.cursor, true, nil)
 	l.windowFacts(&r.window, now)
 	l.Listed = r.entries
 	if r.extent == ReadWindow {
@@ -150,7 +150,7 @@ func emptyFile(l WriteAheadLog, s *source) WriteAheadLog {
 	l.problem(ProblemFileEmpty, inspect.SeverityWarning, nil,
 		"If this log ever held entries, they are gone: look for a copy before the stream starts.",
 		"the file has no bytes: an engine starts with an empty log, and says nothing")
-	l.place(&r, &zero, true)
+	l.place(&r, &zero, true, nil)
 	l.finish()
 	return l
 }

@@ -64,11 +64,12 @@ func newLog(place string, backend Backend) WriteAheadLog {
 
 // place computes what follows from the sequences that are there and the cursor:
 // tail, window and gaps. A nil cursor is not known.
-func (l *WriteAheadLog) place(r *runs, cursor *uint64, complete bool) {
+// Unread are sequences that may be there and were not read.
+func (l *WriteAheadLog) place(r *runs, cursor *uint64, complete bool, unread []Span) {
 	l.Cursor, l.Runs = cursor, r.spans
 	tail := r.last
 	l.Tail = &tail
-	if len(r.spans) > 0 {
+	if len(r.spans) > 0 && complete {
 		first := r.first
 		l.First = &first
 	}
@@ -80,12 +81,13 @@ func (l *WriteAheadLog) place(r *runs, cursor *uint64, complete bool) {
 		return
 	}
 	gaps, there := r.missing(*cursor)
+	gaps = slices.DeleteFunc(gaps, func(g Span) bool { return meets(g, unread) })
 	if tail > *cursor {
 		l.Window = &Window{From: *cursor + 1, To: tail, Entries: there}
 	}
 	l.MoreGaps = r.cut || len(gaps) > maxGaps
 	l.Gaps = append(l.Gaps, gaps[:min(len(gaps), maxGaps)]...)
-	l.judgeGaps(gaps, r.before(*cursor), r.cut)
+	l.judgeGaps(gaps, slices.DeleteFunc(r.before(*cursor), func(g Span) bool { return meets(g, unread) }), r.cut)
 	if *cursor > tail && len(r.spans) > 0 {
 		l.problem(ProblemCursorPastTail, inspect.SeverityWarning, nil,
 			"Find out whether the end of the log is lost: an engine that counts on from the highest entry gives new records sequences that already count as acknowledged, and a crash loses them.",
@@ -101,6 +103,11 @@ func (l *WriteAheadLog) place(r *runs, cursor *uint64, complete bool) {
 		l.problem(ProblemSequenceZero, inspect.SeverityWarning, &zero, "An engine counts from 1 and never replays this entry: look at what else was written by another program.",
 			"an entry has the sequence 0")
 	}
+}
+
+// meets reports whether a span has a sequence with one of others in common.
+func meets(s Span, others []Span) bool {
+	return slices.ContainsFunc(others, func(o Span) bool { return s.From <= o.To && o.From <= s.To })
 }
 
 func (l *WriteAheadLog) judgeGaps(gaps, below []Span, cut bool) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -34,6 +35,9 @@ func readObjects(ctx context.Context, place string, f folder, q Question, now ti
 	l.Read = o.extent()
 	if err := o.readSegments(ctx, l.Read); err != nil {
 		return WriteAheadLog{}, err
+	}
+	if !slices.ContainsFunc(o.segments, func(s *segmentReading) bool { return s.State == SegmentUnread && s.failed == nil }) {
+		l.Read = ReadAll // the window begins at the first segment
 	}
 	o.judge(&l, now)
 	return l, nil
@@ -70,7 +74,7 @@ func (o *objectLog) judge(l *WriteAheadLog, now time.Time) {
 	}
 	o.judgeIdentity(l)
 	all, window := o.gather(l)
-	l.place(all, cursor, l.Read == ReadAll)
+	l.place(all, cursor, l.Bytes.Payloads != nil, o.unreadSpans())
 	o.judgeOrder(l)
 	o.judgeSegments(l)
 	if m := o.manifest; m != nil && m.MaxSealed > all.last && m.MaxSealed > o.cursor {
@@ -87,6 +91,30 @@ func (o *objectLog) judge(l *WriteAheadLog, now time.Time) {
 		l.unread(o)
 	}
 	l.finish()
+}
+
+// unreadSpans are the sequences that segments may hold which are there and could
+// not be read: those between their neighbours.
+func (o *objectLog) unreadSpans() []Span {
+	var spans []Span
+	for i, s := range o.segments {
+		if s.failed == nil {
+			continue
+		}
+		span := Span{0, math.MaxUint64}
+		for _, b := range o.segments[:i] {
+			if b.wasRead() && b.Last != nil {
+				span.From = *b.Last + 1
+			}
+		}
+		for _, b := range slices.Backward(o.segments[i+1:]) {
+			if b.wasRead() && b.First != nil {
+				span.To = *b.First - 1
+			}
+		}
+		spans = append(spans, span)
+	}
+	return spans
 }
 
 func upTo(n uint64) string {

@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"syscall"
 	"time"
 
 	"github.com/recoverctl/recoverctl/internal/fault"
@@ -98,7 +99,7 @@ func notOpened(path string, err error) error {
 	case errors.Is(err, fs.ErrPermission):
 		return fault.New(fault.Denied, opReadLog, "%s may not be read by this user", shown).
 			WithHint("run as a user of the engine's group, or read a copy; nothing else is needed: the file is only read").WithRef(path)
-	case errors.Is(err, fs.ErrNotExist):
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.ENAMETOOLONG), errors.Is(err, syscall.ELOOP):
 		return fault.New(fault.NotFound, opReadLog, "there is nothing at %s", shown).
 			WithHint("an engine writes %s in the folder that durability.path of the stream names, or in its working folder where it names none", FileName).WithRef(path)
 	default:
