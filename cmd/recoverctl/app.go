@@ -11,6 +11,7 @@ import (
 	"github.com/recoverctl/recoverctl/inspect/flink"
 	"github.com/recoverctl/recoverctl/inspect/kafka"
 	"github.com/recoverctl/recoverctl/internal/clock"
+	"github.com/recoverctl/recoverctl/internal/flussrpc"
 	"github.com/recoverctl/recoverctl/internal/kafkaconn"
 	"github.com/recoverctl/recoverctl/internal/safetext"
 	"github.com/recoverctl/recoverctl/internal/secret"
@@ -97,6 +98,9 @@ func jobOf(profile string, j config.Job) inspect.Job {
 		RecoveryPoints: j.RecoveryPoints, Pinned: j.Pinned, KeepRecoveryPoints: j.KeepRecoveryPoints,
 		Flink: flinkRef(j),
 	}
+	if keptInFluss(j) {
+		job.Store, job.Topic, job.BucketOf = inspect.StoreFluss, j.Fluss.Table, flussrpc.BucketOfString
+	}
 	if uid := j.Flink.OperatorUID; uid != "" {
 		job.Operator = inspect.ExpectedOperator{ID: flink.OperatorIDOf(uid), UID: uid}
 	}
@@ -109,6 +113,7 @@ type connections struct {
 	stores *objectStores
 	log    *cluster
 	live   *jobManagers
+	tables logs // log, and the Fluss tables of jobs
 }
 
 // evidence is where the evidence for the plans of a job is read.
@@ -117,7 +122,7 @@ func (c connections) evidence(job inspect.Job, clock clock.Clock, replication *i
 }
 
 func (c connections) close() {
-	c.log.close()
+	c.tables.close()
 	c.live.close()
 	c.stores.close()
 }
@@ -134,10 +139,15 @@ func (a *app) inspector(p config.Profile, prompt secret.Prompter) (*inspect.Insp
 	}
 	points := &places{Store: store, clock: a.clock}
 	to := connections{points: points, stores: stores, log: newCluster(p, prompt, a.clock), live: newJobManagers(a.loaded.Timeout, a.clock)}
-	if !to.log.configured() {
+	to.tables = a.logsOf(p, to.log, stores, prompt)
+	switch {
+	case len(to.tables.tables) > 0:
+		return inspect.New(points, to.tables, a.clock).WithLive(to.live), to, nil
+	case !to.log.configured():
 		return inspect.New(points, nil, a.clock).WithLive(to.live), to, nil
+	default:
+		return inspect.New(points, to.log, a.clock).WithLive(to.live), to, nil
 	}
-	return inspect.New(points, to.log, a.clock).WithLive(to.live), to, nil
 }
 
 func mappingsOf(p config.Profile) []flink.Mapping {
