@@ -278,6 +278,9 @@ func noFlinkPlan(p *inspect.Problem, e actions.FlinkEvidence) error {
 		kind = fault.KindOf(e.JarsErr)
 	case p.Code == "point-unreadable" && e.RestoreErr != nil:
 		kind = fault.KindOf(e.RestoreErr)
+		if hint := fault.Of(e.RestoreErr).Hint; hint != "" {
+			refused.Hint = hint
+		}
 	}
 	f := fault.Wrap(kind, "make a plan", &actions.Refusal{Stage: planStage, Problem: *p}, "no plan can be made")
 	f.Hint = refused.Hint
