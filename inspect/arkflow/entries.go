@@ -27,7 +27,7 @@ type EntryList struct {
 
 // maxStretch bounds the payloads of one stretch, in bytes. One entry may be
 // larger.
-const maxStretch = 64 << 20
+const maxStretch = 16 << 20
 
 // Entries reads entries of a log that was read before, from a sequence on, in
 // their order, and at most limit of them; fewer where their payloads are large.

@@ -170,8 +170,8 @@ func (o *objectLog) gather(l *WriteAheadLog) (*runs, *windowReading) {
 			if all.addSpan(span) {
 				continue
 			}
-			for n := span.From; n <= span.To; n++ { // some of them are new
-				if !all.add(n) {
+			for i := range span.Len() { // some of them are new
+				if n := span.From + i; !all.add(n) {
 					twice = append(twice, Span{n, n})
 				}
 			}

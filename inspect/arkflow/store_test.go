@@ -115,7 +115,7 @@ func TestStoresThatFail(t *testing.T) {
 	const uri = "s3://logs/wal/node-a/orders-eu"
 	for what, c := range map[string]struct {
 		fault s3test.Fault
-		kind   fault.Kind
+		kind  fault.Kind
 	}{
 		"a listing that is refused":  {s3test.On(s3test.Listing, s3test.Status(403, "AccessDenied", "no")), fault.Denied},
 		"a web page":                 {s3test.Page(200), fault.Unreachable},
