@@ -1,0 +1,287 @@
+package fluss
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/recoverctl/recoverctl/inspect"
+	"github.com/recoverctl/recoverctl/internal/fault"
+	"github.com/recoverctl/recoverctl/internal/flussrpc"
+	"github.com/recoverctl/recoverctl/internal/safetext"
+)
+
+// Safety says whether a producer's sink can be restarted now with the entry as it
+// is.
+type Safety string
+
+// The answers. Unknown means that something that decides could not be asked or is
+// not to be known from here: it is never a milder word for another one.
+const (
+	Safe          Safety = "safe"
+	NotSafe       Safety = "not-safe"
+	UnknownSafety Safety = "unknown"
+)
+
+// ProducerBucket is one bucket of an entry. What is not known is null.
+type ProducerBucket struct {
+	Bucket   int32  `json:"bucket"`
+	Baseline *int64 `json:"baseline"` // null: the entry names the bucket without an offset, which counts as 0
+	Earliest *int64 `json:"earliest"`
+	Latest   *int64 `json:"latest"`
+	Undo     *int64 `json:"undo"`  // rows that a restart undoes
+	State    string `json:"state"` // undo, nothing, expired, beyond, negative, unknown
+	Problem  string `json:"problem"`
+}
+
+// ProducerTable is a table, or a partition of one, in an entry.
+type ProducerTable struct {
+	ID        int64            `json:"id"`
+	Table     string           `json:"table"`     // empty: no table that this user may see has the id
+	Partition *int64           `json:"partition"` // null: none
+	Name      string           `json:"name"`      // of the partition; empty where it is gone
+	Buckets   []ProducerBucket `json:"buckets"`
+	Missing   []int32          `json:"missing"` // buckets of the table that the entry does not name: they count from 0
+}
+
+// Producer is what the coordinator keeps for one producer, against the logs as they
+// are now.
+type Producer struct {
+	ID       string            `json:"id"`
+	Found    bool              `json:"found"`
+	Expires  *time.Time        `json:"expires"` // by the coordinator's clock
+	Expired  bool              `json:"expired"` // by this machine's
+	Tables   []ProducerTable   `json:"tables"`
+	Undo     *int64            `json:"undo"` // rows, of all buckets; null: not known
+	TTL      string            `json:"ttl"`  // of new entries; empty: not known
+	Cleanup  string            `json:"cleanup"`
+	Verdict  Safety            `json:"verdict"`
+	Findings []inspect.Finding `json:"findings"`
+}
+
+// The states of a bucket in an entry.
+const (
+	undoRows      = "undo"
+	undoNothing   = "nothing"
+	undoExpired   = "expired"
+	undoBeyond    = "beyond"
+	undoNegative  = "negative"
+	undoUnknown   = "unknown"
+	ttlKey        = "coordinator.producer-offsets.ttl"
+	cleanupKey    = "coordinator.producer-offsets.cleanup-interval"
+	defaultTTL    = "24h"
+	defaultSweeps = "1h"
+)
+
+// Producer reads the entry of a producer and judges whether its sink can be
+// restarted with it. The error is of an id that is none, or a coordinator of which
+// nothing was learned.
+func (s *Store) Producer(ctx context.Context, id string) (out Producer, faults []error, err error) {
+	out = Producer{ID: id, Tables: []ProducerTable{}}
+	var settings []Setting
+	var settingsErr error
+	var wg sync.WaitGroup
+	wg.Go(func() { settings, settingsErr = s.settings(ctx) })
+	entry, found, entryErr := s.client.ProducerOffsets(ctx, id)
+	wg.Wait()
+	broken := entryErr != nil && fault.KindOf(entryErr) == fault.Corrupt
+	if entryErr != nil && !broken {
+		return out, nil, entryErr
+	}
+	if settingsErr != nil {
+		faults = append(faults, settingsErr)
+	} else {
+		out.TTL, out.Cleanup = defaultTTL, defaultSweeps
+		for _, x := range settings {
+			switch x.Key {
+			case ttlKey:
+				out.TTL = x.Value
+			case cleanupKey:
+				out.Cleanup = x.Value
+			}
+		}
+	}
+	out.Findings = []inspect.Finding{}
+	j := judgement{out: &out, add: collect(&out.Findings), ref: []string{"producer " + id}, now: s.clock.Now()}
+	switch {
+	case broken:
+		out.Found = true
+		j.broken(entryErr)
+	case !found:
+		j.nothing()
+	default:
+		out.Found = true
+		expires := entry.Expires.UTC()
+		out.Expires, out.Expired = &expires, j.now.After(expires)
+		tables, err := s.producerTables(ctx, entry)
+		if err != nil {
+			faults = append(faults, err)
+		}
+		out.Tables = tables
+		j.entry(err)
+	}
+	settingFindings(slices.DeleteFunc(slices.Clone(settings), func(x Setting) bool { return x.Key != remoteDirKey }), j.add)
+	out.Findings = sorted(out.Findings)
+	out.Verdict = j.verdict
+	return out, faults, nil
+}
+
+// producerTables finds the tables of an entry by their ids, and asks where their
+// logs begin and end.
+func (s *Store) producerTables(ctx context.Context, entry flussrpc.ProducerOffsets) ([]ProducerTable, error) {
+	logs := entry.Logs()
+	if len(logs) == 0 {
+		return []ProducerTable{}, nil
+	}
+	_, all, err := s.allTables(ctx)
+	byID := map[int64]flussrpc.Table{}
+	for _, t := range all {
+		if t.err == nil {
+			byID[t.table.ID] = t.table
+		}
+	}
+	out := make([]ProducerTable, len(logs))
+	errs := make([]error, len(logs))
+	each(logs, func(i int, log flussrpc.Log) {
+		var offsets []flussrpc.ProducerOffset
+		for _, o := range entry.Offsets {
+			if o.Log == log {
+				offsets = append(offsets, o)
+			}
+		}
+		table, known := byID[log.Table]
+		out[i], errs[i] = s.producerTable(ctx, log, table, known, offsets)
+	})
+	return out, errors.Join(append(errs, err)...)
+}
+
+func (s *Store) producerTable(ctx context.Context, log flussrpc.Log, table flussrpc.Table, known bool, offsets []flussrpc.ProducerOffset) (ProducerTable, error) {
+	out := ProducerTable{ID: log.Table, Buckets: []ProducerBucket{}, Missing: []int32{}}
+	if log.Partition >= 0 {
+		out.Partition = &log.Partition
+	}
+	var ids []int32
+	named := map[int32]bool{}
+	for _, o := range offsets {
+		b := ProducerBucket{Bucket: o.Bucket, State: undoUnknown}
+		if !o.Absent {
+			b.Baseline = &o.Offset
+		}
+		out.Buckets = append(out.Buckets, b)
+		ids = append(ids, o.Bucket)
+		named[o.Bucket] = true
+	}
+	if !known {
+		return out, nil
+	}
+	out.Table = table.Path.String()
+	for b := range int32(table.Buckets) {
+		if !named[b] {
+			out.Missing = append(out.Missing, b)
+		}
+	}
+	if log.Partition >= 0 {
+		partitions, err := s.client.Partitions(ctx, table.Path)
+		if err != nil {
+			return out, err
+		}
+		at := slices.IndexFunc(partitions, func(p flussrpc.Partition) bool { return p.ID == log.Partition })
+		if at < 0 {
+			return out, nil
+		}
+		out.Name = partitions[at].Name
+	}
+	starts := s.client.Offsets(ctx, table, log.Partition, ids, flussrpc.Earliest)
+	ends := s.client.Offsets(ctx, table, log.Partition, ids, flussrpc.Latest)
+	for i := range out.Buckets {
+		b := &out.Buckets[i]
+		if starts[i].Err == nil {
+			b.Earliest = &starts[i].Offset
+		} else {
+			b.Problem = safetext.Error(starts[i].Err).String()
+		}
+		if ends[i].Err == nil {
+			b.Latest = &ends[i].Offset
+		} else {
+			b.Problem = safetext.Error(ends[i].Err).String()
+		}
+		judgeBaseline(b)
+	}
+	return out, nil
+}
+
+// judgeBaseline says what a restart does to a bucket.
+func judgeBaseline(b *ProducerBucket) {
+	base := int64(0)
+	if b.Baseline != nil {
+		base = *b.Baseline
+	}
+	switch {
+	case base < 0:
+		b.State = undoNegative
+	case b.Latest == nil || b.Earliest == nil:
+	case base > *b.Latest:
+		b.State = undoBeyond
+	case base == *b.Latest:
+		none := int64(0)
+		b.State, b.Undo = undoNothing, &none
+	case base < *b.Earliest:
+		b.State = undoExpired
+	default:
+		rows := *b.Latest - base
+		b.State, b.Undo = undoRows, &rows
+	}
+}
+
+// ProducerIDs are the ids that have folders in the cluster's remote storage. No
+// call of Fluss lists producers; an id whose node in ZooKeeper is gone may still
+// have a folder, and one whose files were lost has none.
+func (s *Store) ProducerIDs(ctx context.Context) ([]string, error) {
+	if s.files == nil {
+		return nil, fault.New(fault.Unsupported, "list producers", "remote storage is not read here, and no call of Fluss lists producers")
+	}
+	settings, err := s.settings(ctx)
+	if err != nil {
+		return nil, err
+	}
+	at := slices.IndexFunc(settings, func(x Setting) bool { return x.Key == remoteDirKey })
+	if at < 0 || settings[at].Hidden || settings[at].Value == "" {
+		return nil, fault.New(fault.Unsupported, "list producers", "the cluster does not tell where its remote storage is").WithHint("ask about one producer: recoverctl inspect fluss producer ID")
+	}
+	dir := strings.TrimRight(settings[at].Value, "/") + "/producers"
+	names, err := s.files.Folders(ctx, dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fault.Wrap(fault.NotFound, "list producers", fs.ErrNotExist, "the folder %s is not there, or not seen from here", safetext.Of(dir)).
+			WithHint("no producer may have registered yet; or path-mappings must say where the cluster's remote.data.dir is seen from here")
+	case err != nil && fault.KindOf(err) == fault.Bug:
+		return nil, fault.Wrap(fault.Unreachable, "list producers", err, "the folder %s can't be read", safetext.Of(dir)).WithHint("path-mappings of the profile say where its files are seen from here")
+	case err != nil:
+		return nil, err
+	}
+	ids := slices.DeleteFunc(names, func(id string) bool { return flussrpc.CheckProducerID(id) != nil })
+	slices.Sort(ids)
+	return ids, nil
+}
+
+// Producers reads the entries of several producers.
+func (s *Store) Producers(ctx context.Context, ids []string) (out []Producer, faults []error) {
+	out = make([]Producer, len(ids))
+	errs := make([][]error, len(ids))
+	each(ids, func(i int, id string) {
+		p, faults, err := s.Producer(ctx, id)
+		out[i], errs[i] = p, faults
+		if err != nil {
+			out[i] = Producer{ID: id, Tables: []ProducerTable{}, Verdict: UnknownSafety, Findings: []inspect.Finding{}}
+			errs[i] = []error{err}
+		}
+	})
+	for _, e := range errs {
+		faults = append(faults, e...)
+	}
+	return out, faults
+}

@@ -1,0 +1,172 @@
+package fluss
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/recoverctl/recoverctl/inspect"
+	"github.com/recoverctl/recoverctl/internal/figures"
+	"github.com/recoverctl/recoverctl/internal/safetext"
+)
+
+// judgement says what an entry means to a restart: each line of the table of what
+// decides that is a finding.
+type judgement struct {
+	out     *Producer
+	add     add
+	ref     []string
+	now     time.Time
+	verdict Safety
+}
+
+// worse lowers the verdict.
+func (j *judgement) worse(s Safety) {
+	if s == NotSafe || j.verdict != NotSafe {
+		j.verdict = s
+	}
+}
+
+// broken is an entry whose offsets can't be read by anybody.
+func (j *judgement) broken(err error) {
+	j.verdict = NotSafe
+	j.add(inspect.SeverityError, "offsets-file-missing", j.ref, nil,
+		"without an authorizer a delete frees the id: then the producer registers anew, and rows that it wrote before are never undone; with one only the expiry does, or removing the node in ZooKeeper by hand",
+		"an entry is there and its offsets can't be read: the sink waits for them in vain, and registering says that the entry exists: %s", safetext.Error(err))
+}
+
+// nothing is an id without an entry.
+func (j *judgement) nothing() {
+	j.verdict = UnknownSafety
+	j.add(inspect.SeverityInfo, "no-entry", j.ref, nil,
+		"is it the id that the sink uses: its option sink.producer-id, or else the Flink job id, which is new with each submission?",
+		"nothing is stored for this producer. A job that is restored from a checkpoint takes its baseline from there, and has its entry deleted after its first one; a job that starts afresh takes the ends as they are then, and rows written before are never undone")
+}
+
+const (
+	soon      = time.Hour // until an entry expires
+	undoLimit = time.Hour // how long a sink undoes before it gives up
+
+	// undoRate is how many rows a second are undone by a slow sink: an estimate that
+	// is told as one.
+	undoRate = 5_000
+)
+
+// entry judges an entry that could be read; err: what of its tables could not.
+func (j *judgement) entry(err error) {
+	j.verdict = Safe
+	if err != nil {
+		j.worse(UnknownSafety)
+	}
+	j.expiry()
+	if len(j.out.Tables) == 0 {
+		j.worse(UnknownSafety)
+		j.add(inspect.SeverityWarning, "no-tables", j.ref, nil, "give this user READ on the tables, and ask again",
+			"the entry shows no tables: it was registered without any, they were dropped, or this user may not read them")
+	}
+	total, whole := int64(0), err == nil
+	for _, t := range j.out.Tables {
+		rows, known := j.table(t)
+		total += rows
+		whole = whole && known
+	}
+	if whole {
+		j.out.Undo = &total
+	}
+	if took := time.Duration(total/undoRate) * time.Second; took > undoLimit {
+		j.worse(NotSafe)
+		j.add(inspect.SeverityError, "undo-takes-too-long", j.ref, inspect.Named{"rows": total}, "keep the sink running, or accept the rows: after an hour the undo fails and the job restarts with the same entry",
+			"%s rows are to be undone: at %s a second, which is an estimate, that takes %s, and the sink gives up after %s", figures.Group(total), figures.Group(undoRate), took, undoLimit)
+	}
+	j.add(inspect.SeverityInfo, "two-clocks", j.ref, nil, "compare the clocks of the coordinator, of Flink's hosts and of this machine",
+		"the server judges the expiry by the coordinator's clock and the sink by that of its Flink host; here it is this machine's")
+	j.add(inspect.SeverityInfo, "older-baseline-stays", j.ref, nil, "delete the entry only where the rows since then are to stay",
+		"while the entry is valid, registering again changes nothing: the offsets below stay in force")
+}
+
+func (j *judgement) expiry() {
+	at := j.out.Expires.Format(time.RFC3339)
+	left := j.out.Expires.Sub(j.now)
+	switch {
+	case j.out.Expired:
+		j.worse(NotSafe)
+		j.add(inspect.SeverityError, "entry-expired", j.ref, inspect.Named{"expires": at},
+			"a start before the first checkpoint takes the ends as they are then for its baseline: settle the rows since then by hand, or restore from a checkpoint",
+			"the entry expired at %s, %s ago; it is told until the next cleanup (every %s), and the sink does not take it any more", at, (-left).Truncate(time.Second), orUnknown(j.out.Cleanup))
+	case left < soon:
+		j.worse(UnknownSafety)
+		j.add(inspect.SeverityWarning, "entry-expires-soon", j.ref, inspect.Named{"expires": at},
+			"restart before that, or the next start takes the ends as they are then for its baseline", "the entry expires at %s, in %s", at, left.Truncate(time.Second))
+	}
+}
+
+func orUnknown(s string) string {
+	if s == "" {
+		return "an interval that is not known"
+	}
+	return s
+}
+
+// table judges one table or partition; rows are those to be undone, as far as
+// known.
+func (j *judgement) table(t ProducerTable) (rows int64, known bool) {
+	name := fmt.Sprintf("table %s (id %d)", safetext.Of(t.Table), t.ID)
+	switch {
+	case t.Table == "":
+		j.worse(NotSafe)
+		j.add(inspect.SeverityError, "table-gone", append(j.ref, fmt.Sprintf("table id %d", t.ID)), inspect.Named{"tableId": t.ID},
+			"if it was dropped, delete the entry: its offsets mean nothing in a table that was made since; if it is only hidden, give this user DESCRIBE",
+			"the entry is of a table with the id %d, which is not there, or not visible to this user", t.ID)
+		return 0, false
+	case t.Partition != nil && t.Name == "":
+		j.worse(NotSafe)
+		j.add(inspect.SeverityError, "partition-gone", append(j.ref, name), inspect.Named{"partitionId": *t.Partition},
+			"the partition expired or was dropped: its rows can't be undone", "the entry is of partition %d of %s, which is not there any more", *t.Partition, name)
+		return 0, false
+	case t.Partition != nil:
+		name += " partition " + safetext.Of(t.Name).String()
+	}
+	if len(t.Missing) > 0 {
+		j.worse(UnknownSafety)
+		j.add(inspect.SeverityWarning, "buckets-missing", append(j.ref, name), inspect.Named{"buckets": t.Missing},
+			"was the entry registered for this table as it is now?", "the entry says nothing of %s of %s: they are undone from offset 0 on", figures.Ranges(t.Missing, 8), name)
+	}
+	known = true
+	for _, b := range t.Buckets {
+		if b.Undo != nil {
+			rows += *b.Undo
+		} else {
+			known = false
+		}
+		j.bucket(name, b)
+	}
+	return rows, known
+}
+
+func (j *judgement) bucket(name string, b ProducerBucket) {
+	refs := append(j.ref, name)
+	numbers := inspect.Named{"bucket": b.Bucket}
+	base := int64(0)
+	if b.Baseline != nil {
+		base = *b.Baseline
+		numbers["baseline"] = base
+	}
+	if b.Earliest != nil && b.Latest != nil {
+		numbers["logStart"], numbers["logEnd"] = *b.Earliest, *b.Latest
+	}
+	switch b.State {
+	case undoExpired:
+		j.worse(NotSafe)
+		j.add(inspect.SeverityError, "baseline-expired", refs, numbers, "restore from a checkpoint whose baseline is newer; or delete the entry, and settle the rows since then by hand",
+			"bucket %d of %s is to be undone from %s, and its log starts at %s: the rows between expired, so the undo fails", b.Bucket, name, figures.Group(base), figures.Group(*b.Earliest))
+	case undoBeyond:
+		j.worse(NotSafe)
+		j.add(inspect.SeverityError, "baseline-beyond-log", refs, numbers, "was the table made again, or were rows lost with a server? The sink refuses to start; delete the entry when that is understood",
+			"the baseline of bucket %d of %s is %s, and its log ends at %s", b.Bucket, name, figures.Group(base), figures.Group(*b.Latest))
+	case undoNegative:
+		j.worse(NotSafe)
+		j.add(inspect.SeverityError, "baseline-negative", refs, numbers, "find out who registered it: the server keeps whatever it is given", "the baseline of bucket %d of %s is %d, which is no offset", b.Bucket, name, base)
+	case undoUnknown:
+		j.worse(UnknownSafety)
+		j.add(inspect.SeverityWarning, "bucket-unreadable", refs, numbers, "a recovery waits until every bucket has a leader: recoverctl inspect fluss buckets", "where bucket %d of %s begins and ends is not known: %s", b.Bucket, name, b.Problem)
+	}
+}
