@@ -117,6 +117,43 @@ func TestAScanOutlivesFailingPolls(t *testing.T) {
 	}
 }
 
+// Where one poll of ten fails, each for another reason, the scan finds what it
+// finds without that.
+func TestAScanOutlivesOneFailingPollOfTen(t *testing.T) {
+	c := newFake(t)
+	store := c.store(t)
+	const partitions, each = 4, 60
+	topic, _ := c.create(t, partitions, map[string]string{"cleanup.policy": "compact,delete", "retention.ms": "-1", "retention.bytes": "-1"})
+	client := c.client(t, kgo.ProducerBatchCompression(kgo.NoCompression()))
+	for partition := range int32(partitions) {
+		for n := range each {
+			write(t, client, pendingAction(topic, partition, fmt.Sprintf("k%d-%02d", partition, n), 250_000))
+		}
+	}
+	data, err := store.DataTopic(context.Background(), topic)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var polls, failed atomic.Int64
+	for partition := range int32(partitions) {
+		c.instead(partition, func(int64, int64) *kerr.Error {
+			if n := polls.Add(1); n%10 != 7 {
+				return nil
+			}
+			reasons := []*kerr.Error{kerr.NotLeaderForPartition, kerr.UnknownServerError, kerr.FencedLeaderEpoch, kerr.KafkaStorageError, kerr.LeaderNotAvailable}
+			return reasons[failed.Add(1)%int64(len(reasons))]
+		})
+	}
+	got, err := store.ReadCalls(context.Background(), data, inspect.CallQuestion{}, nil)
+	if err != nil || got.Scanned.Partial || len(got.Actions) != partitions*each || got.Scanned.Records != partitions*each {
+		t.Errorf("%v, %+v", err, got.Scanned)
+	}
+	if failed.Load() == 0 {
+		t.Errorf("none of %d polls failed", polls.Load())
+	}
+	t.Logf("%d of %d polls failed", failed.Load(), polls.Load())
+}
+
 // A partition that may not be read leaves the others, and is named.
 func TestOnePartitionThatMayNotBeReadHidesNoCallOfOthers(t *testing.T) {
 	c := newFake(t)
