@@ -31,9 +31,12 @@ type app struct {
 	selection config.Selection
 }
 
-// load reads the configuration and chooses profile and job. Warnings go to
+// load reads the configuration and chooses profile and job, once. Warnings go to
 // standard error.
 func (a *app) load() error {
+	if a.loaded != nil {
+		return nil
+	}
 	var loaded *config.Loaded
 	err := a.waitFor(func() (err error) {
 		loaded, err = config.Load(config.Options{Environ: a.environ, Flags: a.flags})

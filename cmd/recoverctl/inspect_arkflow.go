@@ -11,5 +11,5 @@ import (
 // beside it.
 func newInspectArkFlow(a *app) *cobra.Command {
 	return group("arkflow", "Read ArkFlow's write-ahead logs, streams and jobs; nothing is changed",
-		slices.Concat(arkflowLogCommands(a))...)
+		slices.Concat(arkflowHubCommands(a), arkflowLogCommands(a))...)
 }

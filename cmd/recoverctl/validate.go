@@ -53,6 +53,9 @@ scanned for durable calls: how many the restore would make again, how many it
 would leave to the job's reconciler, and how many it would replay, now and with
 --plan later.
 
+Of a job of ArkFlow the point is named by its id, its folder or its manifest: the
+hub says what is on record, and the objects of the point are read and recomputed.
+
 Exit codes: 0 accepted, with --plan now and later; 1 rejected or unknown, now or
 later; 4 neither the recovery point nor the cluster could be reached, 6 there is
 nothing at that URI or no such plan, 9 the plan is not valid.`,
@@ -68,6 +71,11 @@ nothing at that URI or no such plan, 9 the plan is not valid.`,
 			}
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				if is, err := a.validateArkFlow(cmd.Context(), args[0]); is {
+					return err
+				}
+			}
 			var source string
 			var markers []inspect.Marker
 			var plan *inspect.CleanupPlan

@@ -1,0 +1,286 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/recoverctl/recoverctl/internal/arkhub"
+	"github.com/recoverctl/recoverctl/internal/clock"
+	"github.com/recoverctl/recoverctl/internal/testkit/arkhubtest"
+	"github.com/recoverctl/recoverctl/internal/testkit/arkhubtest/recorded"
+)
+
+// arkHub is a hub with a node, two streams and a job that takes checkpoints into
+// a folder, once it was begun.
+type arkHub struct {
+	t     *testing.T
+	hub   *arkhubtest.Hub
+	clock *clock.Fake
+	url   string
+	dir   string
+}
+
+func newArkHub(t *testing.T, o arkhubtest.Options) *arkHub {
+	t.Helper()
+	// The commands judge by the machine's clock: the hub's begins a little before.
+	c := clock.NewFake(time.Now().Add(-2 * time.Minute))
+	o.Clock = c
+	h := &arkHub{t: t, hub: arkhubtest.New(o), clock: c, dir: t.TempDir()}
+	h.hub.AddNode("node-a")
+	h.hub.AddStream("node-a", "orders-eu", "running", "")
+	h.hub.AddStream("node-a", "heartbeat", "running", "")
+	h.hub.Configure("node-a", `{"streams":[{"id":"orders-eu","durability":{"enabled":true,"path":"/var/wal","sync":"per_entry"}},{"id":"heartbeat","durability":null}]}`)
+	h.url = h.hub.Start(t)
+	return h
+}
+
+func (h *arkHub) job(version int, seconds int) {
+	h.t.Helper()
+	err := h.hub.SetJob(fmt.Sprintf(`{"id":"orders","version":%d,"parallelism":2,"max_parallelism":8,"operators":[{"id":"src","kind":"source"},{"id":"count","kind":"aggregate","stateful":true}],
+		"sources":[{"operator_id":"src","input_type":"kafka"}],"state":{"format_version":1},"checkpoint":{"interval_ms":30000,"retention":3,"object_store_uri":"file://%s"}}`, version, h.dir), "running")
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	for range seconds {
+		h.clock.Advance(time.Second)
+		res, err := http.Get(h.url + "/health")
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		_ = res.Body.Close()
+	}
+}
+
+type arkFinding struct{ Severity, Rule, Cause, Next string }
+
+type arkJobJSON struct {
+	Hub struct {
+		Generation string
+		Ready      *bool
+	}
+	Job struct {
+		ID, Observed, Convergence string
+		ProtectedBy               struct{ Log, Checkpoints, Sentence string }
+		Health                    struct{ State, Sentence string }
+	}
+	Jobs []struct {
+		ID     string
+		Health struct{ State string }
+	}
+	Streams []struct {
+		ID, Node    string
+		ProtectedBy struct{ Log, Sync, Sentence string }
+	}
+	Versions []struct {
+		Version    int
+		Restorable string
+	}
+	Points struct {
+		Points    []arkPoint
+		Selection struct {
+			Known  bool
+			ID     string
+			Better string
+		}
+	}
+	Findings  []arkFinding
+	Decisions []struct{ Row, Outcome string }
+}
+
+type arkPoint struct {
+	ID, Kind, Status, Verdict, Reason string
+	Selected                          bool
+	Engine                            struct{ Verdict string }
+	Missing                           []string
+	States                            []struct{ State string }
+}
+
+// What a hub has is listed, with what protects it; a job with every point of its
+// store, read and recomputed.
+func TestArkFlowJobs(t *testing.T) {
+	h := newArkHub(t, arkhubtest.Options{})
+	h.job(1, 75)
+	jobs, got := ask[arkJobJSON](t, "ArkFlowJobs", "inspect", "arkflow", "jobs", "--hub", h.url)
+	if d := jobs.Data; got.code != 0 || d.Hub.Generation != "jobs (v1)" || !*d.Hub.Ready || len(d.Jobs) != 1 || d.Jobs[0].ID != "orders" || len(d.Streams) != 0 {
+		t.Errorf("exit %d, %+v\n%s", got.code, d, got.errOut)
+	}
+	job, got := ask[arkJobJSON](t, "ArkFlowJob", "inspect", "arkflow", "job", "orders", "--hub", h.url)
+	d := job.Data
+	if got.code != 0 || d.Job.Convergence != "converged" || d.Job.ProtectedBy.Checkpoints != "yes" || d.Job.ProtectedBy.Log != "no" || len(d.Points.Points) != 2 {
+		t.Errorf("exit %d, %+v\n%s", got.code, d, got.errOut)
+	}
+	if newest := d.Points.Points[0]; newest.Verdict != "accepted" || !newest.Selected || newest.Engine.Verdict != "accepted" || d.Versions[0].Restorable != newest.ID {
+		t.Errorf("%+v", d.Points)
+	}
+	all, _ := ask[arkJobJSON](t, "ArkFlowJob", "inspect", "arkflow", "job", "orders", "--hub", h.url, "--all")
+	outcomes := map[string]int{}
+	for _, one := range all.Data.Decisions {
+		outcomes[one.Outcome]++
+	}
+	if outcomes["clear"] < 10 || outcomes["not-checked"] < 1 || outcomes["holds"] != len(job.Data.Decisions) {
+		t.Errorf("%v", outcomes)
+	}
+	text := command(t, "inspect", "arkflow", "job", "orders", "--hub", h.url, "--all")
+	for _, want := range []string{"protected by       checkpoints every 30s, the newest completed one ", "a start restores   checkpoint-orders-1-", "▸ checkpoint-orders-1-", "ROW  OUTCOME", "takes it"} {
+		if !strings.Contains(text.out, want) {
+			t.Errorf("%q is missing in\n%s", want, text.out)
+		}
+	}
+}
+
+// A job that began cold is converged by the hub's word. It is not told so here.
+func TestArkFlowColdStart(t *testing.T) {
+	h := newArkHub(t, arkhubtest.Options{})
+	h.job(1, 60)
+	h.job(2, 10)
+	job, got := ask[arkJobJSON](t, "ArkFlowJob", "inspect", "arkflow", "job", "orders", "--hub", h.url)
+	var rules []string
+	for _, f := range job.Data.Findings {
+		rules = append(rules, f.Rule)
+	}
+	if got.code != 1 || job.Data.Job.Convergence != "converged" || !strings.Contains(strings.Join(rules, " "), "started-cold") {
+		t.Errorf("exit %d, %v", got.code, rules)
+	}
+	if never := command(t, "inspect", "arkflow", "job", "orders", "--hub", h.url, "--fail-on", "never"); never.code != 0 {
+		t.Errorf("exit %d", never.code)
+	}
+	points, got := ask[struct {
+		Points    []arkPoint
+		Selection struct {
+			Known bool
+			ID    string
+		}
+	}](t, "ArkFlowPoints", "inspect", "arkflow", "points", "orders", "--hub", h.url)
+	if got.code != 1 || points.Data.Selection.ID != "" || !points.Data.Selection.Known || points.Data.Points[0].Reason != "job-version" {
+		t.Errorf("exit %d, %+v", got.code, points.Data)
+	}
+	v, got := ask[struct {
+		Verdict string
+		Reasons []struct{ Code string }
+		Runtime []struct{ Outcome string }
+		Rules   []struct{ Code, Result string }
+	}](t, "RestoreValidation", "validate", "restore", points.Data.Points[0].ID, "--hub", h.url)
+	if got.code != 1 || v.Data.Verdict != "rejected" || v.Data.Reasons[0].Code != "job-version" || v.Data.Runtime[0].Outcome != "skips-silently" || len(v.Data.Rules) < 12 {
+		t.Errorf("exit %d, %+v\n%s", got.code, v.Data, got.errOut)
+	}
+}
+
+// A point that is accepted, by its id and by its manifest.
+func TestArkFlowValidate(t *testing.T) {
+	h := newArkHub(t, arkhubtest.Options{})
+	h.job(1, 75)
+	points, _ := ask[struct{ Points []arkPoint }](t, "ArkFlowPoints", "inspect", "arkflow", "points", "orders", "--hub", h.url)
+	id := points.Data.Points[0].ID
+	for _, name := range []string{id, h.dir + "/checkpoints/" + id, "file://" + h.dir + "/checkpoints/" + id + "/manifest.json"} {
+		got := command(t, "validate", "restore", name, "--hub", h.url)
+		if got.code != 0 || !strings.HasPrefix(got.out, "✔ accepted\n  A start of the job would restore this point") || !strings.Contains(got.out, "Its sources go on at orders/0 from ") {
+			t.Errorf("%s: exit %d\n%s%s", name, got.code, got.out, got.errOut)
+		}
+	}
+	if got := command(t, "validate", "restore", "checkpoint-9", "--hub", h.url); got.code != 6 {
+		t.Errorf("exit %d\n%s", got.code, got.errOut)
+	}
+}
+
+// Streams of a hub without jobs, which says what it has instead.
+func TestArkFlowStreams(t *testing.T) {
+	h := newArkHub(t, arkhubtest.Options{Generation: arkhub.GenerationStreams})
+	streams, got := ask[arkJobJSON](t, "ArkFlowStreams", "inspect", "arkflow", "streams", "--hub", h.url)
+	if d := streams.Data; got.code != 0 || len(d.Streams) != 2 || d.Streams[0].ProtectedBy.Log != "yes" || d.Streams[0].ProtectedBy.Sync != "per_entry" || d.Streams[1].ProtectedBy.Log != "no" {
+		t.Errorf("exit %d, %+v", got.code, d)
+	}
+	if got := command(t, "inspect", "arkflow", "streams", "--hub", h.url, "--fail-on", "warning"); got.code != 1 || !strings.Contains(got.out, "! stream node-a/heartbeat: nothing protects it") {
+		t.Errorf("exit %d\n%s", got.code, got.out)
+	}
+	got = command(t, "inspect", "arkflow", "job", "orders", "--hub", h.url)
+	if got.code != 10 || !strings.Contains(got.errOut, "has no jobs (streams only)") {
+		t.Errorf("exit %d\n%s", got.code, got.errOut)
+	}
+	if got := command(t, "inspect", "arkflow", "events", "--hub", h.url); got.code != 0 || got.out != "the hub has no events of the kind\n" {
+		t.Errorf("exit %d\n%s", got.code, got.out)
+	}
+}
+
+// A store is read without a hub: what is damaged is rejected, what is whole is
+// unknown, for nothing says what would be restored.
+func TestArkFlowStore(t *testing.T) {
+	stores, err := recorded.Stores()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range stores {
+		if s.Name != "final" && s.Name != "bad-snapshot-value" {
+			continue
+		}
+		dir := t.TempDir()
+		for key, data := range s.Objects {
+			name := filepath.Join(dir, filepath.FromSlash(key))
+			if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(name, data, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		points, got := ask[struct{ Points []arkPoint }](t, "ArkFlowPoints", "inspect", "arkflow", "points", dir)
+		verdicts := map[string]string{}
+		for _, p := range points.Data.Points {
+			verdicts[p.ID] = p.Verdict + " " + p.Reason
+		}
+		want := map[string]struct {
+			code    int
+			verdict string
+		}{"final": {0, "unknown round-completed"}, "bad-snapshot-value": {1, "rejected state-checksum"}}[s.Name]
+		if got.code != want.code || verdicts["checkpoint-2-1795968933610"] != want.verdict || len(verdicts) != 4 {
+			t.Errorf("%s: exit %d, %v", s.Name, got.code, verdicts)
+		}
+	}
+}
+
+// What fails is one sentence with an exit code of its own, and no token.
+func TestArkFlowHubFails(t *testing.T) {
+	h := newArkHub(t, arkhubtest.Options{Token: "t0p-s3cret"})
+	dead := newArkHub(t, arkhubtest.Options{})
+	dead.hub.Break(arkhubtest.LoseRequest)
+	page := newArkHub(t, arkhubtest.Options{})
+	page.hub.Break(arkhubtest.Say(200, "text/html", "<html>"))
+	standby := newArkHub(t, arkhubtest.Options{})
+	standby.hub.Break(arkhubtest.Standby(""))
+	for _, tt := range []struct {
+		url  string
+		code int
+		says string
+	}{
+		{"", 3, "no hub is configured"},
+		{h.url, 5, "401 Unauthorized unauthorized: A valid operator token is required"},
+		{dead.url, 4, "can't be reached"},
+		{page.url, 10, "HTML page"},
+		{standby.url, 4, "hub_standby"},
+	} {
+		args := []string{"inspect", "arkflow", "jobs"}
+		if tt.url != "" {
+			args = append(args, "--hub", tt.url)
+		}
+		got := command(t, args...)
+		if got.code != tt.code || !strings.Contains(got.errOut, tt.says) || strings.Contains(got.errOut, "t0p-s3cret") {
+			t.Errorf("exit %d, want %d\n%s", got.code, tt.code, got.errOut)
+		}
+	}
+	config := filepath.Join(t.TempDir(), "config.yaml")
+	file := fmt.Sprintf("profiles:\n  - name: ark\n    jobs:\n      - name: orders\n        arkflow: {hub: %q, token: {env: ARK_TOKEN}}\n", h.url)
+	if err := os.WriteFile(config, []byte(file), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for value, code := range map[string]int{"t0p-s3cret": 0, "wr0ng-s3cret": 5} {
+		t.Setenv("ARK_TOKEN", value)
+		got := command(t, "inspect", "arkflow", "jobs", "--config", config)
+		if got.code != code || strings.Contains(got.out+got.errOut, value) {
+			t.Errorf("exit %d, want %d\n%s%s", got.code, code, got.out, got.errOut)
+		}
+	}
+}
