@@ -22,6 +22,7 @@ type Inspector struct {
 	window   *windowReading // nil: the records of replay windows are not read
 	prospect *Prospect      // nil: no plan is looked at
 	counting *callCounting  // nil: topics are not scanned for durable calls
+	lists    func(ListProgress)
 }
 
 // New returns an inspector. log may be nil where no brokers are configured: the
@@ -182,9 +183,10 @@ func (i *Inspector) Points(ctx context.Context, job Job, uri string) (RecoveryPo
 func (i *Inspector) list(ctx context.Context, places []string) ([]RecoveryPoint, error) {
 	found := make([][]RecoveryPoint, len(places))
 	errs := make([]error, len(places))
+	watch := together(len(places), i.lists)
 	var wg sync.WaitGroup
 	for n, place := range places {
-		wg.Go(func() { found[n], errs[n] = i.points.Points(ctx, place) })
+		wg.Go(func() { found[n], errs[n] = i.listed(ctx, place, watch(n)) })
 	}
 	wg.Wait()
 	var all []RecoveryPoint

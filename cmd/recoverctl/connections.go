@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/recoverctl/recoverctl/config"
+	"github.com/recoverctl/recoverctl/internal/figures"
 	views "github.com/recoverctl/recoverctl/views/connections"
 )
 
@@ -24,7 +25,12 @@ func connectionList(p config.Profile, to connections) []views.Connection {
 			list = append(list, known("flink", j.Flink.REST, "job "+j.Name, to.live.link(j.Flink.REST).now()))
 		}
 		for _, place := range j.RecoveryPoints {
-			list = append(list, known("recovery points", place, "job "+j.Name, to.points.link(place).now()))
+			facts := to.points.link(place).now()
+			c := known("recovery points", place, "job "+j.Name, facts)
+			if facts.state == connTrying && facts.found > 0 {
+				c.State = figures.Group(facts.found) + " found so far"
+			}
+			list = append(list, c)
 		}
 	}
 	for _, s := range to.stores.used() {

@@ -61,7 +61,7 @@ Exit codes: 0 nothing at or above --fail-on was found, 1 something was,
 				if calls {
 					in = in.CountingCalls(a.callProgress())
 				}
-				o, err := in.Overview(cmd.Context(), job)
+				o, err := in.WatchingLists(a.listProgress()).Overview(cmd.Context(), job)
 				if o.Empty() {
 					if err == nil {
 						err = inspect.MissingTopic(job.Topic)
@@ -123,7 +123,7 @@ func newInspectPoints(a *app) *cobra.Command {
 			if calls {
 				in = in.CountingCalls(a.callProgress())
 			}
-			list, err := in.Points(cmd.Context(), job, uri)
+			list, err := in.WatchingLists(a.listProgress()).Points(cmd.Context(), job, uri)
 			if len(list.Points) == 0 && err != nil {
 				return err
 			}
@@ -205,6 +205,24 @@ at that URI, 9 it is there and can't be read, 10 its version is not known.`,
 	cmd.Flags().BoolVar(&compare, "compare", false, "also compare it with the job's topic and its running Flink")
 	expect.register(cmd)
 	return cmd
+}
+
+// listProgress says on a terminal, once a second, how many recovery points were
+// found so far.
+func (a *app) listProgress() func(inspect.ListProgress) {
+	if !a.errTTY {
+		return nil
+	}
+	said := a.clock.Now()
+	return func(p inspect.ListProgress) {
+		now := a.clock.Now()
+		if now.Sub(said) < time.Second {
+			return
+		}
+		said = now
+		fmt.Fprintf(a.err, "looked into %s folders: %s recovery points found so far, %s read (ctrl-c ends it)\n",
+			figures.Group(p.Folders), figures.Group(p.Found), figures.Group(p.Read))
+	}
 }
 
 // pointProgress says on a terminal, once a second, how far the reading of a

@@ -53,13 +53,17 @@ type link struct {
 
 type linkFacts struct {
 	state connState
+	found int64     // recovery points of the list that is being read, or was read last
 	asked time.Time // zero: never
 	err   error     // the last failure, also where it works again
 	errAt time.Time
 }
 
 // trying says that an attempt begins.
-func (l *link) trying() { l.set(func(f *linkFacts) { f.state = connTrying }) }
+func (l *link) trying() { l.set(func(f *linkFacts) { f.state, f.found = connTrying, 0 }) }
+
+// found says how many recovery points the list has that is being read.
+func (l *link) found(n int64) { l.set(func(f *linkFacts) { f.found = n }) }
 
 // up says that the other side answered.
 func (l *link) up() { l.set(func(f *linkFacts) { f.state = connUp }) }

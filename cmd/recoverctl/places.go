@@ -37,10 +37,20 @@ func (p *places) link(place string) *link {
 
 // Points implements inspect.PointStore.
 func (p *places) Points(ctx context.Context, place string) ([]inspect.RecoveryPoint, error) {
+	return p.ListPoints(ctx, place, nil)
+}
+
+// ListPoints implements inspect.PointLister.
+func (p *places) ListPoints(ctx context.Context, place string, watch func(inspect.ListProgress)) ([]inspect.RecoveryPoint, error) {
 	l := p.link(place)
 	before := l.now()
 	l.trying()
-	points, err := p.Store.Points(ctx, place)
+	points, err := p.Store.ListPoints(ctx, place, func(at inspect.ListProgress) {
+		l.found(at.Found)
+		if watch != nil {
+			watch(at)
+		}
+	})
 	switch {
 	case err == nil:
 		l.up()

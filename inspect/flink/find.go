@@ -138,6 +138,8 @@ type finder struct {
 	refused []inspect.RecoveryPoint // there by their folder's name, and not to be looked into
 	errs    []error
 	full    bool
+
+	progress *progress[inspect.ListProgress]
 }
 
 // looked is what was found out about a folder.
@@ -148,6 +150,7 @@ type looked struct {
 }
 
 func (f *finder) look(ctx context.Context, uri string, dir location, entry Entry) looked {
+	f.progress.update(func(p *inspect.ListProgress) { p.Folders++ })
 	canonical, err := f.system.Canonical(ctx, dir.name())
 	if err != nil {
 		return looked{err: err}
@@ -192,6 +195,7 @@ func (f *finder) settle(ctx context.Context, uri string, dir location, l looked,
 	case c.complete, c.isSnapshotFolder(), c.writing != "":
 		c.inside = nil // thousands of them may be kept
 		f.found = append(f.found, c)
+		f.progress.update(func(p *inspect.ListProgress) { p.Found++ })
 	case depth < maxDepth:
 		f.children(ctx, c, depth)
 	}

@@ -28,7 +28,7 @@ const (
 
 // loadAll reads the candidates and returns the points newest first, each with
 // its error.
-func (s *Store) loadAll(ctx context.Context, found []candidate) ([]inspect.RecoveryPoint, []error) {
+func (s *Store) loadAll(ctx context.Context, found []candidate, seen *progress[inspect.ListProgress]) ([]inspect.RecoveryPoint, []error) {
 	type loaded struct {
 		candidate
 		point inspect.RecoveryPoint
@@ -41,6 +41,7 @@ func (s *Store) loadAll(ctx context.Context, found []candidate) ([]inspect.Recov
 		group.Go(func() error {
 			all[i].candidate = c
 			all[i].point, all[i].err = s.load(ctx, c, asked{brief: true})
+			seen.update(func(p *inspect.ListProgress) { p.Read++ })
 			return nil
 		})
 	}
@@ -87,7 +88,7 @@ func (s *Store) loadAll(ctx context.Context, found []candidate) ([]inspect.Recov
 // asked is what a reading is to find out, and whom it tells how far it is.
 type asked struct {
 	question inspect.PointQuestion
-	progress *progress
+	progress *progress[inspect.PointProgress]
 	// brief is for one of many: keyed state in files is not read, and keys and
 	// files are counted and not listed.
 	brief bool

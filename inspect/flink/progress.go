@@ -10,17 +10,25 @@ import (
 // progressEvery is how often progress is told at most.
 const progressEvery = 100 * time.Millisecond
 
-// progress tells how far a reading has come. A nil one tells nobody.
-type progress struct {
+// progress tells how far a reading or a search has come. A nil one tells nobody.
+type progress[T any] struct {
 	mu    sync.Mutex
 	now   func() time.Time
-	tell  func(inspect.PointProgress)
-	state inspect.PointProgress
+	tell  func(T)
+	state T
 	last  time.Time
 }
 
+// telling is a progress for watch, nil where that is.
+func telling[T any](now func() time.Time, watch func(T)) *progress[T] {
+	if watch == nil {
+		return nil
+	}
+	return &progress[T]{now: now, tell: watch}
+}
+
 // update changes the numbers and tells them, unless that was just done.
-func (p *progress) update(change func(*inspect.PointProgress)) {
+func (p *progress[T]) update(change func(*T)) {
 	if p == nil {
 		return
 	}
@@ -33,8 +41,8 @@ func (p *progress) update(change func(*inspect.PointProgress)) {
 	}
 }
 
-// end tells the numbers as they are when the reading ends.
-func (p *progress) end() {
+// end tells the numbers as they are at the end.
+func (p *progress[T]) end() {
 	if p != nil {
 		p.mu.Lock()
 		defer p.mu.Unlock()

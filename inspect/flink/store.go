@@ -35,6 +35,7 @@ type Store struct {
 var (
 	_ inspect.PointStore  = (*Store)(nil)
 	_ inspect.PointReader = (*Store)(nil)
+	_ inspect.PointLister = (*Store)(nil)
 )
 
 // New makes a Store. A mapping that can't be understood is a fault of kind
@@ -166,10 +167,7 @@ func (s *Store) Point(ctx context.Context, uri string) (inspect.RecoveryPoint, e
 
 // ReadPoint implements inspect.PointReader.
 func (s *Store) ReadPoint(ctx context.Context, uri string, q inspect.PointQuestion, watch func(inspect.PointProgress)) (inspect.RecoveryPoint, error) {
-	ask := asked{question: q}
-	if watch != nil {
-		ask.progress = &progress{now: s.clock.Now, tell: watch}
-	}
+	ask := asked{question: q, progress: telling(s.clock.Now, watch)}
 	t, err := s.locate(ctx, uri)
 	if err != nil {
 		p := unread(uri, "")
@@ -201,6 +199,11 @@ func (s *Store) ReadPoint(ctx context.Context, uri string, q inspect.PointQuesti
 // (denied, unreachable, an unsupported version), is not: the error has a fault
 // for it, with its URI as first ref.
 func (s *Store) Points(ctx context.Context, uri string) ([]inspect.RecoveryPoint, error) {
+	return s.ListPoints(ctx, uri, nil)
+}
+
+// ListPoints implements inspect.PointLister.
+func (s *Store) ListPoints(ctx context.Context, uri string, watch func(inspect.ListProgress)) ([]inspect.RecoveryPoint, error) {
 	t, err := s.locate(ctx, uri)
 	if err != nil {
 		return nil, err
@@ -209,9 +212,10 @@ func (s *Store) Points(ctx context.Context, uri string) ([]inspect.RecoveryPoint
 		p, err := s.Point(ctx, uri)
 		return listed([]inspect.RecoveryPoint{p}, []error{err})
 	}
-	f := finder{store: s, system: t.system, seen: map[string]bool{}}
+	f := finder{store: s, system: t.system, seen: map[string]bool{}, progress: telling(s.clock.Now, watch)}
+	defer f.progress.end()
 	f.visit(ctx, uri, t.at, t.entry, 0)
-	points, errs := s.loadAll(ctx, f.found)
+	points, errs := s.loadAll(ctx, f.found, f.progress)
 	points, err = listed(points, errs)
 	return append(points, f.refused...), errors.Join(append(f.errs, err)...)
 }

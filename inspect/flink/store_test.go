@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -506,4 +507,30 @@ func TestWhatCannotBeReadIsNotDamaged(t *testing.T) {
 			t.Errorf("%d points, %v", len(points), err)
 		}
 	})
+}
+
+// Whoever lists a large store sees how much was found so far.
+func TestAListTellsHowFarItIs(t *testing.T) {
+	files := map[string][]byte{}
+	for n := range 40 {
+		files[fmt.Sprintf("job/chk-%d/_metadata", n)] = sample(t)
+	}
+	files["job/chk-40/half"], files["job/shared/x"] = nil, nil
+	dir := write(t, files)
+	var last inspect.ListProgress
+	told := 0
+	store := newStore(t, flink.Options{Clock: clock.System{}})
+	points, err := store.ListPoints(t.Context(), dir, func(p inspect.ListProgress) {
+		if p.Folders < last.Folders || p.Found < last.Found || p.Read < last.Read || p.Read > p.Found {
+			t.Errorf("%+v follows %+v", p, last)
+		}
+		last = p
+		told++
+	})
+	if err != nil || len(points) != 41 {
+		t.Fatalf("%d points, error %v", len(points), err)
+	}
+	if want := (inspect.ListProgress{Folders: 43, Found: 41, Read: 41}); last != want || told < 2 { // the folder, the job's, and each checkpoint's
+		t.Errorf("told %d times, at last %+v, want %+v", told, last, want)
+	}
 }
