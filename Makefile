@@ -64,9 +64,11 @@ bench: ## benchmarks
 	$(GO) test -run '^$$' -bench . -benchmem $(PKGS)
 
 .PHONY: bench-real
-bench-real: ## the scan for durable calls beside a bare poll loop and kcat, and its memory, on a real broker (minutes; BENCH_RECORDS each)
+bench-real: ## the scan for durable calls beside a bare poll loop and kcat, and its memory, on a real broker (BENCH_RECORDS each); inspect point beside Flink's own code (minutes)
 	RECOVERCTL_REAL_WITH=kafka RECOVERCTL_BENCH_RECORDS=$(BENCH_RECORDS) test/real/run.sh \
 	  $(GO) test -tags real -run '^$$' -bench 'ScanAgainstOthers|ScanMemory' -benchtime 1x -timeout 2h ./inspect/kafka
+	RECOVERCTL_REAL_WITH=flink test/real/run.sh \
+	  $(GO) test -tags real -run '^$$' -bench 'PointAgainstJava' -benchtime 1x -timeout 1h ./cmd/recoverctl
 
 .PHONY: golden
 golden: ## rewrite golden frames; look at the diff before you commit it

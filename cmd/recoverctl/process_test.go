@@ -183,24 +183,58 @@ func BenchmarkFirstFrame(b *testing.B) {
 	}
 }
 
+// largeEnv is set for the process that writes a large metadata file: how large,
+// in megabytes, and where to.
+const largeEnv = "RECOVERCTL_BENCH_METADATA"
+
+// largeMetadata is a folder with a metadata file of so many megabytes. Another
+// process makes it: a process begins with the peak memory of the one that starts
+// it.
+func largeMetadata(b *testing.B, megabytes int) string {
+	b.Helper()
+	folder := filepath.Join(b.TempDir(), "chk-2")
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		b.Fatal(err)
+	}
+	child := exec.Command(os.Args[0], "-test.run=^$", "-test.bench=^BenchmarkWritingMetadata$", "-test.benchtime=1x")
+	child.Env = append(os.Environ(), fmt.Sprintf("%s=%d %s", largeEnv, megabytes, filepath.Join(folder, "_metadata")))
+	if out, err := child.CombinedOutput(); err != nil {
+		b.Fatalf("%v\n%s", err, out)
+	}
+	return folder
+}
+
+// BenchmarkWritingMetadata is what largeMetadata runs in a process of its own.
+func BenchmarkWritingMetadata(b *testing.B) {
+	if os.Getenv(largeEnv) == "" {
+		b.Skip("it is a part of other benchmarks")
+	}
+	var megabytes int
+	var file string
+	if _, err := fmt.Sscan(os.Getenv(largeEnv), &megabytes, &file); err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		metadata := flinkcases.Large(b, 256, 400)
+		if megabytes > 1 {
+			metadata = flinkcases.LargeJob(b, megabytes*1_000_000)
+		}
+		if err := os.WriteFile(file, metadata, 0o600); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
 // The whole process, from start to the last byte of its answer, on a metadata
 // file of 1 MB.
 func BenchmarkPointProcess(b *testing.B) {
 	path := binary(b)
 	for _, size := range []int{1, 10, 100} {
 		b.Run(fmt.Sprintf("%dMB", size), func(b *testing.B) {
-			metadata := flinkcases.Large(b, 256, 400)
-			if size > 1 {
-				metadata = flinkcases.LargeJob(b, size*1_000_000)
-			}
-			b.ReportMetric(float64(len(metadata))/1e6, "MB")
-			file := filepath.Join(b.TempDir(), "_metadata")
-			if err := os.WriteFile(file, metadata, 0o600); err != nil {
-				b.Fatal(err)
-			}
+			folder := largeMetadata(b, size)
 			peak := int64(0)
 			for b.Loop() {
-				cmd := exec.Command(path, "inspect", "point", file)
+				cmd := exec.Command(path, "inspect", "point", folder)
 				if out, err := cmd.CombinedOutput(); err != nil || !bytes.Contains(out, []byte("versioned, 400 partitions")) {
 					b.Fatalf("%v\n%s", err, out)
 				}

@@ -34,13 +34,19 @@ func Large(tb testing.TB, subtasks, partitions int) []byte {
 			tb.Fatal(err)
 		}
 		op.Subtasks = append(op.Subtasks, flinkmeta.Subtask{Index: int32(i), ManagedOperator: &flinkmeta.OperatorState{
-			States: states, Stream: &flinkmeta.Stream{Kind: flinkmeta.InlineStream, Path: "file:/x", Data: stream}}})
+			States: states, Stream: &flinkmeta.Stream{Kind: flinkmeta.InlineStream, Path: inlineName(i), Data: stream}}})
 	}
 	data, err := flinkmeta.Encode(&flinkmeta.Metadata{Version: 6, CheckpointID: 2, Properties: flinkmeta.CheckpointProperties(), Operators: []flinkmeta.Operator{op}})
 	if err != nil {
 		tb.Fatal(err)
 	}
 	return data
+}
+
+// inlineName is the name of one inline stream: to Flink streams of one name are
+// the same.
+func inlineName(n int) string {
+	return fmt.Sprintf("hdfs://nn:8020/flink-state/checkpoints/4f3c92d07be1458a96c0d1e2f3a4b5c6/chk-2/%08x-9b4e-4d9c-8a3f-3b0c9ab68a3f", n)
 }
 
 // LargeJob is a metadata file of about size bytes, as one checkpoint of a very
@@ -75,7 +81,7 @@ func LargeJob(tb testing.TB, size int) []byte {
 			}
 			op.Subtasks = append(op.Subtasks, flinkmeta.Subtask{
 				Index:           i,
-				ManagedOperator: &flinkmeta.OperatorState{States: states, Stream: &flinkmeta.Stream{Kind: flinkmeta.InlineStream, Path: "hdfs://nn:8020/flink-state/x", Data: make([]byte, inline)}},
+				ManagedOperator: &flinkmeta.OperatorState{States: states, Stream: &flinkmeta.Stream{Kind: flinkmeta.InlineStream, Path: inlineName(files), Data: make([]byte, inline)}},
 				ManagedKeyed: &flinkmeta.KeyedState{Kind: flinkmeta.IncrementalV2, Range: flinkmeta.KeyGroupRange{Start: i, Count: 1},
 					HandleID: "5b8f0d56-3c44-4a4e-9d42-6f0a7b7a2c11", Incremental: keys},
 			})

@@ -93,16 +93,22 @@ func (s *Session) post(tb testing.TB, path string, body, answer any) {
 	s.send(tb, http.MethodPost, path, "application/json", bytes.NewReader(data), answer)
 }
 
-// ReadBack runs one of the programs of test/real/flink/readback and returns what
-// it printed: what Flink's own classes read from a snapshot.
+// Java is one of the programs of test/real/flink/readback, ready to be run: it
+// reads a snapshot by Flink's own classes, and prints what it read.
+func Java(tb testing.TB, program string, args ...string) *exec.Cmd {
+	tb.Helper()
+	options := []string{"-Xmx1g", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"} // what starts soonest
+	for _, name := range []string{"util", "lang", "net", "io", "nio", "time"} {
+		options = append(options, "--add-opens=java.base/java."+name+"=ALL-UNNAMED")
+	}
+	options = append(options, "-cp", env(tb, "RECOVERCTL_TEST_FLINK_READBACK"), "recoverctl."+program)
+	return exec.CommandContext(tb.Context(), "java", append(options, args...)...)
+}
+
+// ReadBack runs a program of Java and returns what it printed.
 func ReadBack(tb testing.TB, program string, args ...string) []byte {
 	tb.Helper()
-	arguments := []string{"-Xmx512m", "-XX:+UseSerialGC"}
-	for _, name := range []string{"util", "lang", "net", "io", "nio", "time"} {
-		arguments = append(arguments, "--add-opens=java.base/java."+name+"=ALL-UNNAMED")
-	}
-	arguments = append(arguments, "-cp", env(tb, "RECOVERCTL_TEST_FLINK_READBACK"), "recoverctl."+program)
-	cmd := exec.CommandContext(tb.Context(), "java", append(arguments, args...)...)
+	cmd := Java(tb, program, args...)
 	var problems bytes.Buffer
 	cmd.Stderr = &problems
 	out, err := cmd.Output()
