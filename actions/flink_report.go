@@ -191,5 +191,11 @@ func keeps(s *inspect.CheckpointSettings) string {
 	if s == nil || s.IntervalMs == nil || s.Retained == nil {
 		return ""
 	}
-	return fmt.Sprintf(" (it keeps %d, and takes one every %s)", *s.Retained, time.Duration(*s.IntervalMs)*time.Millisecond)
+	every := (time.Duration(*s.IntervalMs) * time.Millisecond).String()
+	for _, end := range []string{"m0s", "h0m"} { // as in 1h0m0s
+		if strings.HasSuffix(every, end) {
+			every = every[:len(every)-2]
+		}
+	}
+	return fmt.Sprintf(" (it keeps %d, and takes one every %s)", *s.Retained, every)
 }

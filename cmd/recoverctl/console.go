@@ -92,6 +92,7 @@ func (a *app) console(ctx context.Context) error {
 		Theme: look, Now: a.clock.Now, Jobs: list, Source: in, LiveEvery: live.Usual, Plans: consolePlans{app: a, in: in, systems: systems, prompt: prompt, applies: applies},
 		Explained:   explainedJobs(profile, nil),
 		Settings:    consoleSettings{app: a, in: in, systems: systems, prompt: prompt, applies: applies},
+		Rollbacks:   consoleRollbacks{app: a, in: in, applies: applies},
 		Connections: func() []views.Connection { return connectionList(profile, systems) },
 	})
 	if a.nothingToShow() {

@@ -17,6 +17,7 @@ import (
 	"github.com/recoverctl/recoverctl/views/phrase"
 	"github.com/recoverctl/recoverctl/views/plan"
 	"github.com/recoverctl/recoverctl/views/records"
+	"github.com/recoverctl/recoverctl/views/rollback"
 	"github.com/recoverctl/recoverctl/views/scan"
 	"github.com/recoverctl/recoverctl/views/settings"
 )
@@ -34,6 +35,8 @@ type Options struct {
 	Plans plan.Source
 	// Settings makes plans of a topic's settings; nil: none are made here.
 	Settings settings.Source
+	// Rollbacks makes plans that roll a job back; nil: none are made here.
+	Rollbacks rollback.Source
 	// Guides checks the steps of guided procedures; nil: none are shown here.
 	Guides guide.Source
 	// Scans holds the scans for durable calls; nil: none are made here.
@@ -51,7 +54,7 @@ type Options struct {
 
 // New is the first screen, and the commands that the palette has on every screen.
 func New(o Options) (tui.Screen, []tui.Command) {
-	root := jobs.New(jobs.Options{Theme: o.Theme, Now: o.Now, Jobs: o.Jobs, Source: o.Source, LiveEvery: o.LiveEvery, Plans: o.Plans, Settings: o.Settings, Guides: o.Guides, Scans: o.Scans, FindKey: o.FindKey, Records: o.Records})
+	root := jobs.New(jobs.Options{Theme: o.Theme, Now: o.Now, Jobs: o.Jobs, Source: o.Source, LiveEvery: o.LiveEvery, Plans: o.Plans, Settings: o.Settings, Rollbacks: o.Rollbacks, Guides: o.Guides, Scans: o.Scans, FindKey: o.FindKey, Records: o.Records})
 	names := make([]string, 0, len(o.Jobs))
 	for _, j := range o.Jobs {
 		names = append(names, phrase.Job(j))

@@ -9,6 +9,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/recoverctl/recoverctl/inspect"
+	"github.com/recoverctl/recoverctl/internal/fault"
 	"github.com/recoverctl/recoverctl/internal/flinkkey"
 	"github.com/recoverctl/recoverctl/tui"
 	"github.com/recoverctl/recoverctl/tui/theme"
@@ -18,6 +19,7 @@ import (
 	"github.com/recoverctl/recoverctl/views/firstrun"
 	"github.com/recoverctl/recoverctl/views/jobs"
 	"github.com/recoverctl/recoverctl/views/records"
+	"github.com/recoverctl/recoverctl/views/rollback"
 	"github.com/recoverctl/recoverctl/views/scan"
 	"github.com/recoverctl/recoverctl/views/viewtest"
 )
@@ -51,6 +53,15 @@ func profile() (*viewtest.Source, []inspect.Job) {
 }
 
 // openRecords is a topic whose first partition holds a record.
+// noRollbacks makes no plan.
+type noRollbacks struct{ rollback.Source }
+
+func (noRollbacks) Make(context.Context, inspect.Job, rollback.Ask) (rollback.Made, error) {
+	return rollback.Made{}, fault.New(fault.NotFound, "make a plan", "no jar is uploaded")
+}
+
+func (noRollbacks) Busy() string { return "" }
+
 func openRecords(context.Context, inspect.Job) (records.Browser, error) { return shelf{}, nil }
 
 type shelf struct{}
@@ -88,7 +99,7 @@ func open(th theme.Theme) (tui.Options, func() tui.Screen) {
 	make := func() (tui.Screen, []tui.Command) {
 		scans := scan.New(context.Background(), viewtest.Found(), viewtest.Clock) // its scans end by themselves
 		return console.New(console.Options{
-			Theme: th, Now: viewtest.Clock, Jobs: all, Source: source, Plans: plans, Scans: scans, FindKey: findKey, Records: openRecords, Connections: list,
+			Theme: th, Now: viewtest.Clock, Jobs: all, Source: source, Plans: plans, Scans: scans, FindKey: findKey, Records: openRecords, Rollbacks: noRollbacks{}, Connections: list,
 		})
 	}
 	root, commands := make()

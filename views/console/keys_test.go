@@ -10,6 +10,7 @@ import (
 	"github.com/recoverctl/recoverctl/views/apply"
 	"github.com/recoverctl/recoverctl/views/firstrun"
 	"github.com/recoverctl/recoverctl/views/guide"
+	"github.com/recoverctl/recoverctl/views/rollback"
 	"github.com/recoverctl/recoverctl/views/settings"
 	"github.com/recoverctl/recoverctl/views/viewtest"
 )
@@ -56,6 +57,7 @@ func TestKeysAreDocumented(t *testing.T) {
 	}
 	screens = append(screens,
 		documented("Settings plan", settings.New(settings.Options{Theme: o.Theme})),
+		documented("Rollback plan", rollback.New(rollback.Options{Theme: o.Theme})),
 		documented("Guided procedure", guide.New(guide.Options{Theme: o.Theme, Name: actions.GuideNewControlTopic})))
 	first := tuitest.New(t, o, firstrun.New(firstrun.Options{Theme: o.Theme}), 120, 40)
 	screens = append(screens, documented("First steps", first.Top()))

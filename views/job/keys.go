@@ -19,6 +19,7 @@ import (
 	"github.com/recoverctl/recoverctl/views/point"
 	"github.com/recoverctl/recoverctl/views/records"
 	"github.com/recoverctl/recoverctl/views/restorecheck"
+	"github.com/recoverctl/recoverctl/views/rollback"
 	"github.com/recoverctl/recoverctl/views/settings"
 )
 
@@ -133,7 +134,7 @@ func (s *Screen) Commands() []tui.Command {
 	if point := s.selected(); point != nil {
 		uri = point.URI
 	}
-	return append(append(o.settingsCommand(), o.guideCommand(uri)...), o.pointCommand())
+	return append(append(append(o.settingsCommand(), o.rollbackCommand(uri)...), o.guideCommand(uri)...), o.pointCommand())
 }
 
 func (s *Screen) why() tui.Cmd {
@@ -208,7 +209,7 @@ func Commands(o Options) []tui.Command {
 		{Name: "operations", Help: "cleanups and boundary" + of, Run: push(o.operations)},
 		{Name: "live", Help: "running state and checkpoints" + of, Run: push(o.live)},
 		o.pointCommand(),
-	}...), append(o.settingsCommand(), o.guideCommand("")...)...)
+	}...), append(append(o.settingsCommand(), o.rollbackCommand("")...), o.guideCommand("")...)...)
 }
 
 // calls are the durable calls with what restores from these points would do, or
@@ -253,6 +254,49 @@ func (o Options) settingsCommand() []tui.Command {
 	}}
 }
 
+// rollbackCommand opens the plan that rolls the job back to a recovery point: the
+// one that is named, else the one that is looked at.
+func (o Options) rollbackCommand(looked string) []tui.Command {
+	if o.Rollbacks == nil {
+		return nil
+	}
+	return []tui.Command{{
+		Name: "rollback", Args: "URI", Help: "plan to start the job again from a recovery point",
+		Run: func(uri string) tui.Cmd {
+			switch why := o.noRollback(); {
+			case why != "":
+				return tui.Say(theme.Warning, why)
+			case uri == "" && looked == "":
+				return tui.Say(theme.Warning, "rollback needs the recovery point's URI")
+			case uri == "":
+				uri = looked
+			}
+			return tui.Push(o.rollback(uri))
+		},
+	}}
+}
+
+// noRollback is why the job can't be rolled back from here; "" where it can.
+func (o Options) noRollback() string {
+	if o.Job.Flink.REST == "" {
+		return "no JobManager is configured for this job: recoverctl plan rollback --point URI --handoff prints the commands"
+	}
+	return ""
+}
+
+// rollback is the screen of the plan that rolls the job back to a point.
+func (o Options) rollback(uri string) tui.Screen {
+	return rollback.New(rollback.Options{Theme: o.Theme, Job: o.Job, Source: o.Rollbacks, Point: uri, Commands: Commands(o)})
+}
+
+// rolling is what a recovery point's screen needs to roll back to it.
+func (o Options) rolling() point.Rollback {
+	if o.Rollbacks == nil {
+		return point.Rollback{}
+	}
+	return point.Rollback{Open: o.rollback, Disabled: o.noRollback}
+}
+
 // guideCommand opens a guided procedure, for the point that is looked at.
 func (o Options) guideCommand(point string) []tui.Command {
 	if o.Guides == nil {
@@ -284,7 +328,7 @@ func (o Options) pointCommand() tui.Command {
 
 func (o Options) point(uri string) tui.Screen {
 	return point.New(point.Options{
-		Theme: o.Theme, Now: o.Now, Job: o.Job, Source: o.Source, Reading: o.Reading, Point: uri, Commands: Commands(o),
+		Theme: o.Theme, Now: o.Now, Job: o.Job, Source: o.Source, Reading: o.Reading, Point: uri, Rollback: o.rolling(), Commands: Commands(o),
 	})
 }
 
@@ -307,6 +351,6 @@ func (o Options) operations() tui.Screen {
 
 func (o Options) live() tui.Screen {
 	return live.New(live.Options{
-		Theme: o.Theme, Now: o.Now, Job: o.Job, Source: o.Source, Reading: o.Reading, Every: o.LiveEvery, Commands: Commands(o),
+		Theme: o.Theme, Now: o.Now, Job: o.Job, Source: o.Source, Reading: o.Reading, Every: o.LiveEvery, Rollback: o.rolling(), Commands: Commands(o),
 	})
 }

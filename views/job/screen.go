@@ -15,6 +15,7 @@ import (
 	"github.com/recoverctl/recoverctl/views/phrase"
 	"github.com/recoverctl/recoverctl/views/plan"
 	"github.com/recoverctl/recoverctl/views/records"
+	"github.com/recoverctl/recoverctl/views/rollback"
 	"github.com/recoverctl/recoverctl/views/settings"
 )
 
@@ -40,6 +41,8 @@ type Options struct {
 	Plans plan.Source
 	// Settings makes plans of a topic's settings; nil: none are made here.
 	Settings settings.Source
+	// Rollbacks makes plans that roll the job back; nil: none are made here.
+	Rollbacks rollback.Source
 	// Guides checks the steps of guided procedures; nil: none are shown here.
 	Guides guide.Source
 	// FindKey says what is known of a key as it was typed; nil: none is looked for.

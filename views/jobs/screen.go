@@ -19,6 +19,7 @@ import (
 	"github.com/recoverctl/recoverctl/views/phrase"
 	"github.com/recoverctl/recoverctl/views/plan"
 	"github.com/recoverctl/recoverctl/views/records"
+	"github.com/recoverctl/recoverctl/views/rollback"
 	"github.com/recoverctl/recoverctl/views/scan"
 	"github.com/recoverctl/recoverctl/views/settings"
 )
@@ -41,6 +42,8 @@ type Options struct {
 	Plans plan.Source
 	// Settings makes plans of a topic's settings; nil: none are made here.
 	Settings settings.Source
+	// Rollbacks makes plans that roll a job back; nil: none are made here.
+	Rollbacks rollback.Source
 	// Guides checks the steps of guided procedures; nil: none are shown here.
 	Guides guide.Source
 	// Scans holds the scans for durable calls; nil: none are made here.
@@ -177,7 +180,7 @@ func (s *Screen) open() tui.Cmd {
 func (s *Screen) about(at int) job.Options {
 	return job.Options{
 		Theme: s.options.Theme, Now: s.options.Now, Job: s.options.Jobs[at], Source: s.options.Source,
-		Reading: s.readers[at].Reading, LiveEvery: s.options.LiveEvery, Plans: s.options.Plans, Settings: s.options.Settings, Guides: s.options.Guides, FindKey: s.options.FindKey, Records: s.options.Records,
+		Reading: s.readers[at].Reading, LiveEvery: s.options.LiveEvery, Plans: s.options.Plans, Settings: s.options.Settings, Rollbacks: s.options.Rollbacks, Guides: s.options.Guides, FindKey: s.options.FindKey, Records: s.options.Records,
 	}
 }
 

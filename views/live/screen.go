@@ -45,7 +45,8 @@ type Options struct {
 	// Every is how often the job is read again while it is shown; 0: only when
 	// asked. What is shorter than Soonest is Soonest.
 	Every    time.Duration
-	Commands []tui.Command // of the job, for the palette
+	Rollback point.Rollback // to a point of the history; the zero value: none is planned here
+	Commands []tui.Command  // of the job, for the palette
 }
 
 // Screen is one running job.
@@ -278,7 +279,7 @@ func (s *Screen) open() tui.Cmd {
 	_, at, _ := s.selected()
 	return tui.Push(point.New(point.Options{
 		Theme: s.options.Theme, Now: s.options.Now, Job: s.options.Job, Source: s.options.Source,
-		Reading: s.options.Reading, Point: s.options.Reading.Overview.Points[at].URI, Commands: s.options.Commands,
+		Reading: s.options.Reading, Point: s.options.Reading.Overview.Points[at].URI, Rollback: s.options.Rollback, Commands: s.options.Commands,
 	}))
 }
 

@@ -1,7 +1,9 @@
 package point
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"github.com/recoverctl/recoverctl/inspect"
@@ -33,7 +35,14 @@ type Options struct {
 	Reading overview.Reading
 	Point   string // the recovery point's URI
 
+	Rollback Rollback      // to the point; the zero value: none is planned here
 	Commands []tui.Command // of the job, for the palette
+}
+
+// Rollback opens the plan that rolls the job back to a recovery point.
+type Rollback struct {
+	Open     func(uri string) tui.Screen // nil: there is none
+	Disabled func() string               // why there is none for this job; "" where there is
 }
 
 // Screen is one recovery point.
@@ -116,8 +125,17 @@ func (s *Screen) Crumb() string { return s.name }
 // Status implements tui.Screen.
 func (s *Screen) Status() tui.Status { return tui.Status{ReadAt: s.readAt} }
 
-// Commands implements tui.Commander.
-func (s *Screen) Commands() []tui.Command { return s.options.Commands }
+// Commands implements tui.Commander. A rollback without a point is one to this.
+func (s *Screen) Commands() []tui.Command {
+	commands := slices.Clone(s.options.Commands)
+	for i, c := range commands {
+		if c.Name == "rollback" {
+			run, point := c.Run, s.options.Point
+			commands[i].Run = func(uri string) tui.Cmd { return run(cmp.Or(uri, point)) }
+		}
+	}
+	return commands
+}
 
 // Keys implements tui.Screen.
 func (s *Screen) Keys() []tui.Key {
@@ -128,5 +146,11 @@ func (s *Screen) Keys() []tui.Key {
 		}))
 	}}
 	address := tui.CopyKey(func() (what, text string) { return "the recovery point's URI", phrase.Copied(s.options.Point) })
-	return append([]tui.Key{why, address}, s.sheet.Keys()...)
+	keys := []tui.Key{why}
+	if back := s.options.Rollback; back.Open != nil {
+		keys = append(keys, tui.Key{Keys: []string{"u"}, Help: "roll back" + s.options.Theme.Signs.More, Disabled: back.Disabled, Run: func() tui.Cmd {
+			return tui.Push(back.Open(s.options.Point))
+		}})
+	}
+	return append(append(keys, address), s.sheet.Keys()...)
 }
