@@ -175,20 +175,26 @@ func (b *builder) checkFiles(ctx context.Context) error {
 // glance fills in what listings show of the references, where a file system has
 // that cheaper.
 func (b *builder) glance(ctx context.Context, refs []*reference) {
-	paths := map[string][]string{}
-	for _, r := range refs {
-		if r.err == nil && !r.illegal {
-			paths[r.at.scheme] = append(paths[r.at.scheme], r.at.name())
-		}
-	}
-	for scheme, names := range paths {
-		system, ok := b.store.systems[scheme].(glancer)
+	for scheme, system := range b.store.systems {
+		system, ok := system.(glancer)
 		if !ok {
+			continue
+		}
+		var names []string
+		for _, r := range refs {
+			if r.at.scheme == scheme && r.err == nil && !r.illegal {
+				names = append(names, r.at.name())
+			}
+		}
+		if len(names) == 0 {
 			continue
 		}
 		shown := system.Glance(ctx, names)
 		for _, r := range refs {
-			if e, ok := shown[r.at.name()]; ok && r.at.scheme == scheme && r.err == nil && !r.illegal {
+			if r.at.scheme != scheme || r.err != nil || r.illegal {
+				continue
+			}
+			if e, ok := shown[r.at.name()]; ok {
 				r.found, r.reached = e, true
 			}
 		}
