@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -13,8 +14,15 @@ import (
 	"time"
 
 	"github.com/recoverctl/recoverctl/actions"
+	"github.com/recoverctl/recoverctl/inspect"
+	"github.com/recoverctl/recoverctl/internal/clock"
 	"github.com/recoverctl/recoverctl/internal/testkit/flinktest"
 	"github.com/recoverctl/recoverctl/internal/testkit/incident"
+	"github.com/recoverctl/recoverctl/tui"
+	"github.com/recoverctl/recoverctl/tui/theme"
+	"github.com/recoverctl/recoverctl/tui/tuitest"
+	"github.com/recoverctl/recoverctl/views/apply"
+	"github.com/recoverctl/recoverctl/views/console"
 )
 
 // flinkScene is the sample incident, its job in a JobManager.
@@ -237,7 +245,7 @@ func TestARestoreThatFlinkRejects(t *testing.T) {
 	if got.code != 8 || a.Data.Verdict != "partial" || a.Data.Stage != "restored" {
 		t.Errorf("exit %d, %s at %s", got.code, a.Data.Verdict, a.Data.Stage)
 	}
-	for _, says := range []string{"Cannot map checkpoint/savepoint state", "recoverctl plan rollback --point file:/state/savepoints/savepoint-"} {
+	for _, says := range []string{"Cannot map checkpoint/savepoint state", "It means: ", "recoverctl plan rollback --point file:/state/savepoints/savepoint-"} {
 		if !strings.Contains(got.errOut, says) {
 			t.Errorf("it does not say %q:\n%s", says, got.errOut)
 		}
@@ -251,6 +259,87 @@ func TestARestoreThatFlinkRejects(t *testing.T) {
 	}
 	if active := s.manager.Active(incident.Job); len(active) != 1 || active[0] != newJob(t, second) {
 		t.Errorf("jobs of the name: %v", active)
+	}
+}
+
+// The console makes the same plan, and carries it out when it was confirmed: from
+// the recovery point's screen to the job's new history, with the keyboard.
+func TestTheConsoleRollsAJobBack(t *testing.T) {
+	s := startFlinkScene(t)
+	t.Chdir(t.TempDir())
+	a := &app{streams: streams{in: strings.NewReader(""), out: io.Discard, err: io.Discard, environ: s.environ()}, clock: clock.System{}}
+	if err := newRoot(a).PersistentFlags().Parse([]string{"--access", "operate", "--config", s.config}); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.load(); err != nil {
+		t.Fatal(err)
+	}
+	in, systems, err := a.inspector(a.selection.Profile, remembered{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer systems.close()
+	job, err := a.job()
+	if err != nil {
+		t.Fatal(err)
+	}
+	applies := apply.NewCurrent()
+	look := theme.New(theme.Options{Palette: theme.NoStyle})
+	root, _ := console.New(console.Options{Theme: look, Now: a.clock.Now, Jobs: []inspect.Job{job}, Source: in, Rollbacks: consoleRollbacks{app: a, in: in, applies: applies}})
+	d := tuitest.New(t, tui.Options{Theme: look, Header: func() tui.Header { return tui.Header{Profile: "demo", Access: "operate 29m"} }, Jobs: applies.Jobs}, root, 120, 40)
+	d.Press("enter")
+	d.WaitIdle()
+	d.Press(":")
+	d.Type("point " + s.points + "/chk-43")
+	d.Press("enter")
+	d.WaitIdle()
+	d.Press("u")
+	d.WaitIdle()
+	d.Press("e")
+	d.Type("--name " + incident.Job)
+	d.Press("enter")
+	d.WaitIdle()
+	id, found := strings.CutPrefix(d.Top().Crumb(), "rollback plan ")
+	if !found {
+		t.Fatalf("there is no plan:\n%s", d.Frame())
+	}
+	d.Press("A")
+	d.WaitIdle()
+	for range 40 {
+		d.Press("down")
+	}
+	d.Press("tab", "space", "tab", "enter")
+	for range 60 {
+		d.Press("down")
+	}
+	d.Press("tab")
+	d.Type("bad deploy, INC-9")
+	d.Press("tab")
+	d.Type("demo/" + incident.Job + " " + id)
+	d.Press("tab")
+	if writes := s.manager.Writes(); len(writes) > 0 {
+		t.Fatalf("before it was confirmed: %v", writes)
+	}
+	d.Press("space")
+	d.WaitIdle()
+	running := applies.Running()
+	if running == nil {
+		t.Fatalf("nothing was started:\n%s", d.Frame())
+	}
+	result, err := running.Wait()
+	if err != nil || result.Verdict != actions.Applied || result.Receipt.Reason != "bad deploy, INC-9" {
+		t.Fatalf("%s, %v: %s", result.Verdict, err, result.Message)
+	}
+	active := s.manager.Active(incident.Job)
+	if len(active) != 1 || active[0] == s.job {
+		t.Fatalf("jobs of the name: %v", active)
+	}
+	d.Press("esc", ":")
+	d.Type("live")
+	d.Press("enter")
+	d.WaitIdle()
+	if frame := d.Frame(); !strings.Contains(frame, "RUNNING") || !strings.Contains(frame, "restored from chk-43") || !strings.Contains(frame, "1 restore") {
+		t.Errorf("the live screen does not show the job that was restored from chk-43:\n%s", frame)
 	}
 }
 

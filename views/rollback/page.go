@@ -64,7 +64,7 @@ func (s *Screen) head(p *sheet.Page) {
 	case s.made.Unread != nil:
 		p.Sign(theme.Warning, "whether apply would refuse this plan is not known: not everything could be read")
 	case r.Verdict == actions.Applied:
-		p.Sign(theme.OK, "the job is rolled back as planned")
+		p.Sign(theme.OK, "the job is rolled back as planned; :live shows its new history")
 	case n > 0:
 		p.Sign(theme.Warning, "nothing that was read refuses this plan; "+phrase.Count(n, "warning has", "warnings have")+" to be accepted by name")
 	default:

@@ -339,8 +339,12 @@ func (m *Manager) move(j *Job) {
 }
 
 func (m *Manager) checkpoints(j *Job) any {
-	latest := object{}
+	latest, restored, history := object{}, 0, []object{}
+	for n := range min(j.Checkpoints, 10) { // as many as Flink keeps by default
+		history = append(history, object{"id": j.Checkpoints - n, "status": "COMPLETED", "external_path": fmt.Sprintf("file:/state/%s/chk-%d", j.ID, j.Checkpoints-n)})
+	}
 	if j.Restored != "" {
+		restored = 1
 		latest["restored"] = object{"id": 7, "restore_timestamp": j.Started.UnixMilli(), "is_savepoint": true, "external_path": j.Restored}
 	}
 	if j.Checkpoints > 0 {
@@ -349,7 +353,7 @@ func (m *Manager) checkpoints(j *Job) any {
 	if j.Savepoint != "" {
 		latest["savepoint"] = object{"id": j.Checkpoints, "status": "COMPLETED", "is_savepoint": true, "external_path": j.Savepoint}
 	}
-	return object{"counts": object{"completed": j.Checkpoints, "total": j.Checkpoints}, "latest": latest, "history": []object{}}
+	return object{"counts": object{"restored": restored, "completed": j.Checkpoints, "total": j.Checkpoints}, "latest": latest, "history": history}
 }
 
 // trigger begins a savepoint. Flink takes one of an ended job as well, and says
