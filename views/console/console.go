@@ -45,6 +45,8 @@ type Options struct {
 	FindKey func(ctx context.Context, job inspect.Job, typed string) (inspect.KeyState, error)
 	// Records opens a topic to browse its records; nil: none are shown.
 	Records records.Open
+	// WALs are the write-ahead logs of the profile's jobs.
+	WALs []WAL
 	// Explained are the profile's jobs as a pasted message may speak of them.
 	Explained []messages.Job
 	// Connections says what the console is connected to. It is called from the
@@ -65,6 +67,7 @@ func New(o Options) (tui.Screen, []tui.Command) {
 			return tui.Push(connections.New(connections.Options{Theme: o.Theme, Now: o.Now, List: o.Connections}))
 		},
 	}}
+	commands = append(commands, walCommand(o)...)
 	if len(names) == 0 {
 		return root, commands
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/recoverctl/recoverctl/views/rollback"
 	"github.com/recoverctl/recoverctl/views/settings"
 	"github.com/recoverctl/recoverctl/views/viewtest"
+	"github.com/recoverctl/recoverctl/views/wal"
 )
 
 // The page of keys is made from the tables that run them, on the real screens.
@@ -59,6 +60,12 @@ func TestKeysAreDocumented(t *testing.T) {
 		documented("Settings plan", settings.New(settings.Options{Theme: o.Theme})),
 		documented("Rollback plan", rollback.New(rollback.Options{Theme: o.Theme})),
 		documented("Guided procedure", guide.New(guide.Options{Theme: o.Theme, Name: actions.GuideNewControlTopic})))
+	log := tuitest.New(t, o, wal.New(wal.Options{Theme: o.Theme, Source: oneLog{}}), 120, 40)
+	screens = append(screens, documented("Write-ahead log", log.Top()))
+	log.Press("enter")
+	screens = append(screens, documented("Entry of a write-ahead log", log.Top()))
+	log.Press("esc", "p")
+	screens = append(screens, documented("Problems and facts of a write-ahead log", log.Top()))
 	first := tuitest.New(t, o, firstrun.New(firstrun.Options{Theme: o.Theme}), 120, 40)
 	screens = append(screens, documented("First steps", first.Top()))
 	tuitest.GoldenFile(t, "../../docs/keys.md", tui.KeysMarkdown(screens))
