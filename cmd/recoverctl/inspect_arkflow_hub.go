@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -61,24 +62,50 @@ Exit codes: 0 nothing at or above --fail-on was found, 1 something was,
 	return cmd
 }
 
+// maxPolls bounds how long a command watches.
+const maxPolls = 100
+
 func newArkFlowStreams(a *app) *cobra.Command {
 	var limit failOn
 	var all bool
+	var polls int
+	var every time.Duration
+	var absorb uint64
 	cmd := &cobra.Command{
 		Use: "streams", Short: "List an ArkFlow hub's streams: what protects each, and what the hub's own words hide", Args: noArgs,
 		Long: `Says of each stream whether a write-ahead log covers it, and how the log is flushed:
 without one, data between read and output is lost on a crash.
 
+With --wal, or the job's arkflow.wal, the log is read, too, and its rows of the
+decision table are asked with those of its stream. Rows about what moves need
+several looks: give --watch 3.
+
 Exit codes: 0 nothing at or above --fail-on was found, 1 something was,
 ` + hubExits,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.withHub(cmd.Context(), limit.check, func(hub *arkflow.Hub, _ config.Job) error {
+			check := func() error {
+				if polls < 1 || polls > maxPolls || every < 100*time.Millisecond {
+					return fault.New(fault.Usage, "read flags", "--watch %d --every %s: from 1 to %d looks, at least 100ms apart", polls, every, maxPolls)
+				}
+				return limit.check()
+			}
+			return a.withHub(cmd.Context(), check, func(hub *arkflow.Hub, job config.Job) error {
+				hub = hub.Watching(polls, every)
+				if job.ArkFlow.WAL != "" {
+					stores := newObjectStores(a.selection.Profile, terminalPrompt{}, a.loaded.Timeout, a.clock)
+					defer stores.close()
+					var most *uint64
+					if cmd.Flags().Changed("absorb") {
+						most = &absorb
+					}
+					hub = hub.WithLog(a.logs(stores), job.ArkFlow.WAL, most)
+				}
 				l, err := hub.Jobs(cmd.Context())
 				if l.Hub.Address == "" {
 					return err
 				}
 				l.Jobs = []arkflow.JobState{}
-				l.Decisions = shown(l.Decisions, all, arkflow.OfStream, arkflow.OfHub)
+				l.Decisions = shown(l.Decisions, all, arkflow.OfStream, arkflow.OfLog, arkflow.OfHub)
 				l.Findings = arkflow.Findings(l.Decisions)
 				if err := a.printer().result("ArkFlowStreams", l, []error{err}, func(t *table) { renderArkFlowStreams(t, l, a.clock.Now()) }); err != nil {
 					return err
@@ -89,6 +116,10 @@ Exit codes: 0 nothing at or above --fail-on was found, 1 something was,
 	}
 	limit.register(cmd)
 	registerAll(cmd, &all)
+	f := cmd.Flags()
+	f.IntVar(&polls, "watch", 1, "look at the streams, and at the log, this `NUMBER` of times")
+	f.DurationVar(&every, "every", 2*time.Second, "the time between two looks")
+	f.Uint64Var(&absorb, "absorb", 0, "warn where more than this `NUMBER` of entries would be replayed: what the sink can take twice")
 	return cmd
 }
 

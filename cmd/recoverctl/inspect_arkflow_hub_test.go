@@ -206,6 +206,31 @@ func TestArkFlowStreams(t *testing.T) {
 	}
 }
 
+// The log of a stream is read beside the hub, and watched: rows about what moves
+// are answered.
+func TestArkFlowStreamsWithALog(t *testing.T) {
+	h := newArkHub(t, arkhubtest.Options{})
+	log := filepath.Join("..", "..", "inspect", "arkflow", "testdata", "wal-s3", "s3-pending", "bucket", "wal", "node-a", "orders-eu")
+	streams, got := ask[arkJobJSON](t, "ArkFlowStreams", "inspect", "arkflow", "streams", "--hub", h.url, "--wal", log, "--all", "--watch", "3", "--every", "100ms", "--absorb", "6")
+	outcomes := map[string]string{}
+	for _, d := range streams.Data.Decisions {
+		if d.Outcome == "holds" || outcomes[d.Row] == "" || outcomes[d.Row] == "not-checked" {
+			outcomes[d.Row] = d.Outcome // of two streams, the one that could be asked
+		}
+	}
+	for row, want := range map[string]string{"1": "clear", "2": "holds", "3": "holds", "4": "clear", "5": "clear", "7": "clear", "18": "clear", "20": "clear", "22": "holds"} {
+		if outcomes[row] != want {
+			t.Errorf("row %s: %s, want %s", row, outcomes[row], want)
+		}
+	}
+	if got.code != 0 {
+		t.Errorf("exit %d\n%s", got.code, got.errOut)
+	}
+	if got := command(t, "inspect", "arkflow", "streams", "--hub", h.url, "--watch", "0"); got.code != 2 {
+		t.Errorf("exit %d\n%s", got.code, got.errOut)
+	}
+}
+
 // A store is read without a hub: what is damaged is rejected, what is whole is
 // unknown, for nothing says what would be restored.
 func TestArkFlowStore(t *testing.T) {

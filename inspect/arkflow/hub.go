@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/recoverctl/recoverctl/inspect"
@@ -26,6 +27,12 @@ type Hub struct {
 	client *arkhub.Client
 	points *Points
 	clock  clock.Clock
+
+	logs   *Logs // nil: no log is read
+	place  string
+	absorb *uint64
+	polls  int
+	every  time.Duration
 }
 
 // NewHub makes a Hub. The client stays the caller's to close. Points may be nil:
@@ -34,7 +41,24 @@ func NewHub(client *arkhub.Client, points *Points, c clock.Clock) *Hub {
 	if c == nil {
 		c = clock.System{}
 	}
-	return &Hub{client, points, c}
+	return &Hub{client: client, points: points, clock: c}
+}
+
+// WithLog is the Hub that also reads the write-ahead log at a place, and asks the
+// rows of the decision table that are about it. Absorb is how many entries the
+// sink can take twice; nil: nobody says.
+func (h *Hub) WithLog(logs *Logs, place string, absorb *uint64) *Hub {
+	with := *h
+	with.logs, with.place, with.absorb = logs, place, absorb
+	return &with
+}
+
+// Watching is the Hub that looks at streams, and at the log, several times before
+// it answers: some rows are about what moves and what does not.
+func (h *Hub) Watching(polls int, every time.Duration) *Hub {
+	with := *h
+	with.polls, with.every = polls, every
+	return &with
 }
 
 // HubState is who answers, and how it is.
@@ -169,6 +193,10 @@ type reading struct {
 	status    *arkhub.OperationsStatus
 	ops       []arkhub.Operation
 	configs   map[string]arkhub.Configuration
+	before    map[string][]arkhub.Stream // by node/stream: earlier looks
+	earlier   []WriteAheadLog
+	log       *WriteAheadLog
+	logFault  error
 	unchecked []string
 	faults    []error
 }
@@ -249,11 +277,74 @@ func moment(m arkhub.Moment) *time.Time {
 	return &t
 }
 
+// watch looks at the streams and at the log as often as was asked for; the last
+// look is the one that is told.
+func (r *reading) watch(ctx context.Context) error {
+	r.before = map[string][]arkhub.Stream{}
+	for n := 1; ; n++ {
+		if r.hub.logs != nil {
+			if r.log != nil {
+				r.earlier = append(r.earlier, *r.log)
+			}
+			r.log, r.logFault = nil, nil
+			l, err := r.hub.logs.Read(ctx, r.hub.place, Question{})
+			if err != nil {
+				r.logFault = err
+			} else {
+				r.log = &l
+			}
+		}
+		if n >= r.hub.polls {
+			break
+		}
+		l, err := r.hub.client.Streams(ctx, "")
+		if err != nil {
+			return err
+		}
+		for _, s := range l.Items {
+			key := s.NodeID.Or("") + "/" + s.ID
+			r.before[key] = append(r.before[key], s)
+		}
+		timer := time.NewTimer(r.hub.every)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return ctx.Err()
+		case <-timer.C:
+		}
+	}
+	if r.logFault != nil && fault.KindOf(r.logFault) != fault.Corrupt {
+		r.note("the write-ahead log", r.logFault)
+	}
+	r.now = r.hub.clock.Now()
+	return nil
+}
+
+// ofLog reports whether the log that was read is a stream's: by the names in an
+// object store's keys, by the path of its configuration, or because no other
+// stream has one.
+func (r *reading) ofLog(node string, s arkhub.Stream, c *arkhub.StreamConfig, only bool) bool {
+	if r.log == nil {
+		return false
+	}
+	if r.log.Stream != "" {
+		return r.log.Stream == s.ID && (r.log.Node == node || r.log.Node == "")
+	}
+	if c == nil {
+		return only
+	}
+	place := strings.TrimSuffix(logPlace(c.Durability.Or(arkhub.Durability{})), "/")
+	return place != "" && (r.log.Place == place || r.log.Place == place+"/"+FileName) || only
+}
+
 // Jobs reads every job and every stream. Of points it tells what the hub has on
 // record alone.
 func (h *Hub) Jobs(ctx context.Context) (JobList, error) {
 	r, err := h.begin(ctx)
 	if err != nil {
+		return JobList{}, err
+	}
+	if err := r.watch(ctx); err != nil {
 		return JobList{}, err
 	}
 	r.operations(ctx, "")
@@ -273,6 +364,7 @@ func (h *Hub) Jobs(ctx context.Context) (JobList, error) {
 	}
 	f := r.facts("hub " + r.state.Address)
 	f.Nodes, f.Ready, f.Durable = r.nodes, r.state.Ready, durable
+	f.Log, f.LogFault = r.log, r.logFault
 	out.Decisions = append(Decide(f, OfHub), out.Decisions...)
 	out.Findings = Findings(out.Decisions)
 	out.Hub, out.Unchecked = r.state, r.unchecked
@@ -293,6 +385,7 @@ func (r *reading) streams(ctx context.Context, out *JobList) (durableStreams []s
 	if len(l.Items) > maxSingles {
 		r.unchecked = append(r.unchecked, fmt.Sprintf("what was asked of each of the %d streams was not read", len(l.Items)))
 	}
+	logFacts := r.facts("log " + r.hub.place)
 	for _, s := range l.Items {
 		node := s.NodeID.Or("")
 		if len(l.Items) <= maxSingles && r.state.Generation != arkhub.GenerationNodeLocal {
@@ -311,6 +404,11 @@ func (r *reading) streams(ctx context.Context, out *JobList) (durableStreams []s
 		} else if f.Operations == nil {
 			f.Operations = []arkhub.Operation{}
 		}
+		f.Before = r.before[node+"/"+s.ID]
+		if r.ofLog(node, s, config, len(l.Items) == 1) {
+			f.Log, f.Earlier = r.log, r.earlier
+			logFacts.Stream = &s
+		}
 		out.Streams = append(out.Streams, streamState(s, ProtectionOfStream(config, r.state.Generation)))
 		out.Decisions = append(out.Decisions, Decide(f, OfStream)...)
 		if config != nil {
@@ -318,6 +416,10 @@ func (r *reading) streams(ctx context.Context, out *JobList) (durableStreams []s
 				durableStreams = append(durableStreams, node+"/"+s.ID)
 			}
 		}
+	}
+	if r.hub.logs != nil {
+		logFacts.Log, logFacts.LogFault, logFacts.Earlier, logFacts.Absorb = r.log, r.logFault, r.earlier, r.hub.absorb
+		out.Decisions = append(out.Decisions, Decide(logFacts, OfLog)...)
 	}
 	return durableStreams
 }
