@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/recoverctl/recoverctl/actions"
+	"github.com/recoverctl/recoverctl/actions/flink"
 	"github.com/recoverctl/recoverctl/inspect"
 	"github.com/recoverctl/recoverctl/internal/fault"
 	"github.com/recoverctl/recoverctl/views/apply"
@@ -54,7 +55,7 @@ func (c consoleRollbacks) Review(ctx context.Context, job inspect.Job, of action
 }
 
 func (c consoleRollbacks) judge(job inspect.Job, of actions.Document, e actions.FlinkEvidence, faults []error) (rollback.Made, error) {
-	made := rollback.Made{Plan: of, Report: actions.FlinkReport(of, e), Steps: actions.FlinkSteps(of), Handoff: actions.HandoffOf(of, e), At: e.At, Unread: e.Err}
+	made := rollback.Made{Plan: of, Report: actions.FlinkReport(of, e), Steps: actions.FlinkSteps(of), Handoff: flink.HandoffOf(of, e), At: e.At, Unread: e.Err}
 	folder, err := os.Getwd()
 	if err != nil {
 		return rollback.Made{}, fault.Wrap(fault.NotFound, "make a plan", err, "the folder that the console was started in is gone, and the plan's file would be written there").

@@ -244,7 +244,7 @@ func (a *app) planFlink(ctx context.Context, kind string, ask flinkAsk) error {
 			Message: "the plan is written",
 		}}
 		if ask.handoff {
-			handoff := actions.HandoffOf(d, e)
+			handoff := flink.HandoffOf(d, e)
 			made.Handoff = &handoff
 		}
 		if ask.out == "" {

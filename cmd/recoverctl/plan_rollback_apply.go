@@ -157,7 +157,7 @@ func (a *app) showFlink(ctx context.Context, file string, data []byte, handoff b
 			unread = e.Err
 			review.DocumentReview = actions.ReviewDocument(data, func(d actions.Document) actions.DocumentReport { return actions.FlinkReport(d, e) })
 			if handoff {
-				made := actions.HandoffOf(plan, e)
+				made := flink.HandoffOf(plan, e)
 				review.Handoff = &made
 			}
 			return nil

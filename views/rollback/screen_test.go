@@ -13,6 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/recoverctl/recoverctl/actions"
+	"github.com/recoverctl/recoverctl/actions/flink"
 	"github.com/recoverctl/recoverctl/inspect"
 	"github.com/recoverctl/recoverctl/internal/access"
 	"github.com/recoverctl/recoverctl/internal/clock"
@@ -92,7 +93,7 @@ func (s *source) Make(_ context.Context, job inspect.Job, ask rollback.Ask) (rol
 func (s *source) Review(_ context.Context, _ inspect.Job, d actions.Document) (rollback.Made, error) {
 	e, err := s.now()
 	e.Err = err
-	return rollback.Made{At: viewtest.Now, Plan: d, Report: actions.FlinkReport(d, e), Steps: actions.FlinkSteps(d), Handoff: actions.HandoffOf(d, e), Unread: err, Held: s.held,
+	return rollback.Made{At: viewtest.Now, Plan: d, Report: actions.FlinkReport(d, e), Steps: actions.FlinkSteps(d), Handoff: flink.HandoffOf(d, e), Unread: err, Held: s.held,
 		File: "/home/ops/rollback.json", Apply: `recoverctl apply /home/ops/rollback.json --reason "…" --accept point-may-go --access operate`}, err
 }
 
