@@ -29,6 +29,8 @@ type KeyState struct {
 	Partitions        *int   `json:"partitions"` // of the topic
 	Partition         *int32 `json:"partition"`  // of generation 3
 	PartitionReleased *int32 `json:"partitionReleased"`
+	Buckets           *int   `json:"buckets"` // of a Fluss table, instead of partitions
+	Bucket            *int32 `json:"bucket"`
 
 	RecordKeys []KeyLayout `json:"recordKeys"`
 	Notes      []string    `json:"notes"`
@@ -49,7 +51,8 @@ type KeyLayout struct {
 type KeyFigures struct {
 	MaxParallelism int // at most 32,768
 	Parallelism    int
-	Partitions     int
+	Partitions     int      // or buckets
+	BucketOf       BucketOf // of a job whose action state lies in Fluss; nil: it lies on a topic
 }
 
 // KeyOf derives what follows from a typed key alone.
@@ -59,7 +62,15 @@ func KeyOf(k flinkkey.Key, f KeyFigures) KeyState {
 		Digest: k.Digest(), OtherDigests: append([]string{}, k.OtherDigests()...),
 		RecordKeys: []KeyLayout{}, Notes: []string{}, Actions: []ActionCalls{},
 	}
-	if f.Partitions > 0 {
+	switch {
+	case f.Partitions <= 0:
+	case f.BucketOf != nil:
+		s.Buckets = &f.Partitions
+		if k.Hashed {
+			at := f.BucketOf(k.Text, int32(f.Partitions))
+			s.Bucket = &at
+		}
+	default:
 		at := flinkkey.Partition(s.Digest, f.Partitions)
 		s.Partitions, s.Partition = &f.Partitions, &at
 	}
@@ -85,7 +96,7 @@ func KeyOf(k flinkkey.Key, f KeyFigures) KeyState {
 	} else {
 		s.Notes = append(s.Notes, "The key group depends on the job's max parallelism, which is not known here: give --max-parallelism.")
 	}
-	if f.Partitions > 0 {
+	if f.Partitions > 0 && f.BucketOf == nil {
 		if at, ok := flinkkey.PartitionReleased(k.Text+"_", f.Partitions); ok {
 			s.PartitionReleased = &at
 		} else {
@@ -134,7 +145,7 @@ func (i *Inspector) Key(ctx context.Context, job Job, k flinkkey.Key, f KeyFigur
 	s = KeyOf(k, f)
 	s.Scanned, s.Actions = &calls.Scanned, append(s.Actions, calls.Actions...)
 	if at := slices.IndexFunc(s.Actions, func(a ActionCalls) bool { return a.Elsewhere != nil }); at >= 0 {
-		s.Notes = append(s.Notes, fmt.Sprintf("Some of its records lie on another partition than computed, the first on %d: the number of partitions was changed, or somebody else wrote them.", s.Actions[at].Partition))
+		s.Notes = append(s.Notes, fmt.Sprintf("Some of its records lie on another %s than computed, the first on %d: the number of %ss was changed, or somebody else wrote them.", job.Store.Part(), s.Actions[at].Partition, job.Store.Part()))
 	}
 	return s, faults
 }

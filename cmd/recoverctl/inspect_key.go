@@ -44,8 +44,8 @@ Exit codes: 0 done, 8 the topic could not be asked, or not all of it.`,
 			if err != nil {
 				return err
 			}
-			f := inspect.KeyFigures{MaxParallelism: job.MaxParallelism, Parallelism: parallelism, Partitions: job.Partitions}
-			if offline || job.Topic == "" || len(a.selection.Profile.Kafka.Brokers) == 0 {
+			f := inspect.KeyFigures{MaxParallelism: job.MaxParallelism, Parallelism: parallelism, Partitions: job.Partitions, BucketOf: job.BucketOf}
+			if offline || job.Topic == "" || job.Store != inspect.StoreFluss && len(a.selection.Profile.Kafka.Brokers) == 0 {
 				return a.showKey(inspect.KeyOf(key, f), nil)
 			}
 			in, systems, err := a.inspector(a.selection.Profile, terminalPrompt{})
@@ -107,6 +107,9 @@ func renderKey(t *table, s inspect.KeyState) {
 	}
 	if s.Partition != nil {
 		t.row(text("partition"), text(fmt.Sprintf("%d of %d, in the next release", *s.Partition, *s.Partitions)))
+	}
+	if s.Bucket != nil {
+		t.row(text("bucket"), text(fmt.Sprintf("%d of %d", *s.Bucket, *s.Buckets)))
 	}
 	if s.PartitionReleased != nil {
 		t.row(text("partition"), text(fmt.Sprintf("%d of %d, in releases 0.1 to 0.3", *s.PartitionReleased, *s.Partitions)))
