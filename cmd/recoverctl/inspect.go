@@ -14,7 +14,7 @@ import (
 
 func newInspect(a *app) *cobra.Command {
 	return group("inspect", "Read the state of a job's recovery; nothing is changed",
-		newInspectJob(a), newInspectPoints(a), newInspectPoint(a), newInspectControl(a), newInspectCalls(a), newInspectKey(a), newInspectRecords(a), newInspectFlink(a), newInspectArkFlow(a))
+		newInspectJob(a), newInspectPoints(a), newInspectPoint(a), newInspectControl(a), newInspectCalls(a), newInspectKey(a), newInspectRecords(a), newInspectFlink(a), newInspectArkFlow(a), newInspectFluss(a))
 }
 
 // failOn is the severity from which findings make a command exit 1.
