@@ -77,11 +77,13 @@ const (
 	defaultSweeps = "1h"
 )
 
+// Broken reports whether an entry is there whose offsets nobody can read.
+func (p Producer) Broken() bool { return p.Found && p.Expires == nil }
+
 // Producer reads the entry of a producer and judges whether its sink can be
 // restarted with it. The error is of an id that is none, or a coordinator of which
 // nothing was learned.
 func (s *Store) Producer(ctx context.Context, id string) (out Producer, faults []error, err error) {
-	out = Producer{ID: id, Tables: []ProducerTable{}}
 	var settings []Setting
 	var settingsErr error
 	var wg sync.WaitGroup
@@ -90,11 +92,40 @@ func (s *Store) Producer(ctx context.Context, id string) (out Producer, faults [
 	wg.Wait()
 	broken := entryErr != nil && fault.KindOf(entryErr) == fault.Corrupt
 	if entryErr != nil && !broken {
-		return out, nil, entryErr
+		return Producer{ID: id, Tables: []ProducerTable{}}, nil, entryErr
 	}
+	judged, j := s.judge(id, settings, settingsErr)
 	if settingsErr != nil {
 		faults = append(faults, settingsErr)
-	} else {
+	}
+	judged.Found = broken || found
+	switch {
+	case broken:
+		j.broken(entryErr)
+	case !found:
+		j.nothing()
+	default:
+		if err := s.judgeEntry(ctx, j, entry); err != nil {
+			faults = append(faults, err)
+		}
+	}
+	return j.done(settings), faults, nil
+}
+
+// Supposed judges an entry as if the coordinator kept it, which it was not asked
+// for: what a start would make of offsets before anybody registers them. The error
+// says what of tables and logs could not be read.
+func (s *Store) Supposed(ctx context.Context, entry flussrpc.ProducerOffsets) (Producer, error) {
+	_, j := s.judge(entry.Producer, nil, nil)
+	j.out.Found = true
+	err := s.judgeEntry(ctx, j, entry)
+	return j.done(nil), err
+}
+
+// judge begins the judgement of a producer.
+func (s *Store) judge(id string, settings []Setting, settingsErr error) (*Producer, *judgement) {
+	out := &Producer{ID: id, Tables: []ProducerTable{}, Findings: []inspect.Finding{}}
+	if settingsErr == nil {
 		out.TTL, out.Cleanup = defaultTTL, defaultSweeps
 		for _, x := range settings {
 			switch x.Key {
@@ -105,29 +136,17 @@ func (s *Store) Producer(ctx context.Context, id string) (out Producer, faults [
 			}
 		}
 	}
-	out.Findings = []inspect.Finding{}
-	j := judgement{out: &out, add: collect(&out.Findings), ref: []string{"producer " + id}, now: s.clock.Now()}
-	switch {
-	case broken:
-		out.Found = true
-		j.broken(entryErr)
-	case !found:
-		j.nothing()
-	default:
-		out.Found = true
-		expires := entry.Expires.UTC()
-		out.Expires, out.Expired = &expires, j.now.After(expires)
-		tables, err := s.producerTables(ctx, entry)
-		if err != nil {
-			faults = append(faults, err)
-		}
-		out.Tables = tables
-		j.entry(err)
-	}
-	settingFindings(slices.DeleteFunc(slices.Clone(settings), func(x Setting) bool { return x.Key != remoteDirKey }), j.add)
-	out.Findings = sorted(out.Findings)
-	out.Verdict = j.verdict
-	return out, faults, nil
+	return out, &judgement{out: out, add: collect(&out.Findings), ref: []string{"producer " + id}, now: s.clock.Now()}
+}
+
+// judgeEntry judges an entry that could be read, against the logs as they are.
+func (s *Store) judgeEntry(ctx context.Context, j *judgement, entry flussrpc.ProducerOffsets) error {
+	expires := entry.Expires.UTC()
+	j.out.Expires, j.out.Expired = &expires, j.now.After(expires)
+	tables, err := s.producerTables(ctx, entry)
+	j.out.Tables = tables
+	j.entry(err)
+	return err
 }
 
 // producerTables finds the tables of an entry by their ids, and asks where their

@@ -2,6 +2,7 @@ package fluss
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/recoverctl/recoverctl/inspect"
@@ -17,6 +18,15 @@ type judgement struct {
 	ref     []string
 	now     time.Time
 	verdict Safety
+}
+
+// done is the producer as it was judged, with what the cluster's settings mean for
+// it.
+func (j *judgement) done(settings []Setting) Producer {
+	settingFindings(slices.DeleteFunc(slices.Clone(settings), func(x Setting) bool { return x.Key != remoteDirKey }), j.add)
+	j.out.Findings = sorted(j.out.Findings)
+	j.out.Verdict = j.verdict
+	return *j.out
 }
 
 // worse lowers the verdict.
