@@ -44,7 +44,7 @@ test-race: ## the same with the race detector
 	CGO_ENABLED=1 $(GO) test -race $(PKGS)
 
 .PHONY: test-real
-test-real: build ## tests against real Kafka and Flink, fetched and started here
+test-real: build ## tests against real Kafka, Flink and Fluss, fetched and started here
 	RECOVERCTL_REAL_WITH=$${RECOVERCTL_REAL_WITH:-all} test/real/run.sh $(GO) test -count=1 -tags real $(REAL_PKGS)
 
 .PHONY: test-faults
@@ -70,6 +70,11 @@ bench-real: ## the scan for durable calls beside a bare poll loop and kcat, and 
 	RECOVERCTL_REAL_WITH=flink test/real/run.sh \
 	  $(GO) test -tags real -run '^$$' -bench 'PointAgainstJava' -benchtime 1x -timeout 1h ./cmd/recoverctl
 
+.PHONY: bench-real-fluss
+bench-real-fluss: ## the same for Fluss, beside a bare loop and its own client (minutes)
+	RECOVERCTL_REAL_WITH=fluss RECOVERCTL_BENCH_SEGMENT=1gb RECOVERCTL_BENCH_RECORDS=$(BENCH_RECORDS) test/real/run.sh \
+	  $(GO) test -tags real -run '^$$' -bench ScanAgainstOthers -benchtime 1x -timeout 2h ./inspect/fluss
+
 .PHONY: golden
 golden: ## rewrite golden frames; look at the diff before you commit it
 	$(GO) test ./tui/... ./views/... ./cmd/... -update
@@ -77,6 +82,7 @@ golden: ## rewrite golden frames; look at the diff before you commit it
 .PHONY: screenshots
 screenshots: build ## make the pictures in docs/ from the real console
 	test/screenshots/shoot.sh
+	test/screenshots/scan.sh
 
 .PHONY: dist
 dist: ## static binaries for Linux and macOS in dist/
