@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"iter"
 	"slices"
 	"strings"
 	"testing"
@@ -21,7 +22,7 @@ func BenchmarkFirstCall(b *testing.B) {
 	path := binary(b)
 	fake := kafkatest.StartFake(b)
 	topic := fake.Topic(b, 8, map[string]string{"cleanup.policy": "compact,delete"})
-	fill(b, fake.Cluster, topic, topics.Traffic{Records: 200_000, Keys: 20_000, Size: 400, Partitions: 8})
+	fill(b, fake.Cluster, topic, topics.Traffic{Records: 200_000, Keys: 20_000, Size: 400, Partitions: 8}.All())
 	var waits []time.Duration
 	for b.Loop() {
 		s := onTerminal(b, path, "--brokers", strings.Join(fake.Brokers(), ","), "--topic", topic, "--runtime", "next")
@@ -40,8 +41,8 @@ func BenchmarkFirstCall(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// fill writes traffic to a topic.
-func fill(tb testing.TB, cluster *kafkatest.Cluster, topic string, traffic topics.Traffic) {
+// fill writes records to the partitions of a topic.
+func fill(tb testing.TB, cluster *kafkatest.Cluster, topic string, records iter.Seq2[int32, topics.Record]) {
 	tb.Helper()
 	client, err := kgo.NewClient(kgo.SeedBrokers(cluster.Brokers()...), kgo.RecordPartitioner(kgo.ManualPartitioner()),
 		kgo.ProducerBatchCompression(kgo.Lz4Compression()), kgo.ProducerLinger(20*time.Millisecond), kgo.MaxBufferedRecords(100_000))
@@ -50,7 +51,7 @@ func fill(tb testing.TB, cluster *kafkatest.Cluster, topic string, traffic topic
 	}
 	defer client.Close()
 	failed := make(chan error, 1)
-	for partition, r := range traffic.All() {
+	for partition, r := range records {
 		record := &kgo.Record{Topic: topic, Partition: partition, Key: r.Key, Value: r.Value, Timestamp: time.UnixMilli(r.Timestamp)}
 		client.Produce(context.Background(), record, func(_ *kgo.Record, err error) {
 			if err != nil {

@@ -1,0 +1,238 @@
+//go:build real && tmux
+
+package main
+
+import (
+	"cmp"
+	"encoding/base64"
+	"fmt"
+	"iter"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/recoverctl/recoverctl/inspect"
+	"github.com/recoverctl/recoverctl/internal/flinkkey"
+	"github.com/recoverctl/recoverctl/internal/testkit/incident"
+	"github.com/recoverctl/recoverctl/internal/testkit/kafkatest"
+	"github.com/recoverctl/recoverctl/internal/testkit/topics"
+)
+
+// What the test takes from the environment.
+const (
+	scanRecordsEnv = "RECOVERCTL_SCAN_RECORDS"  // of the topic; 1,000,000 where it is not set
+	picturesEnv    = "RECOVERCTL_SCAN_PICTURES" // a folder for what the terminal showed; nothing is kept where it is not set
+)
+
+// pane is the console in tmux at 200×60, as an operator has it.
+type pane struct {
+	t      *testing.T
+	socket string
+	pid    int // of the program
+}
+
+func startPane(t *testing.T, command string) *pane {
+	t.Helper()
+	p := &pane{t: t, socket: filepath.Join(t.TempDir(), "tmux")}
+	p.tmux("-f", "/dev/null", "new-session", "-d", "-s", "scan", "-x", "200", "-y", "60", "exec env COLORTERM=truecolor TERM=tmux-256color LANG=C.UTF-8 "+command)
+	t.Cleanup(func() { _ = exec.Command("tmux", "-S", p.socket, "kill-server").Run() }) // it may have ended by itself
+	pid, err := strconv.Atoi(strings.TrimSpace(p.tmux("display-message", "-p", "-t", "scan", "#{pane_pid}")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.pid = pid
+	return p
+}
+
+func (p *pane) tmux(args ...string) string {
+	p.t.Helper()
+	out, err := exec.Command("tmux", append([]string{"-S", p.socket}, args...)...).CombinedOutput()
+	if err != nil {
+		p.t.Fatalf("tmux %s: %v\n%s", args[0], err, out)
+	}
+	return string(out)
+}
+
+func (p *pane) frame() string { return p.tmux("capture-pane", "-p", "-t", "scan") }
+
+func (p *pane) press(keys ...string) {
+	p.tmux(append([]string{"send-keys", "-t", "scan"}, keys...)...)
+}
+
+// until waits for a frame.
+func (p *pane) until(what string, is func(frame string) bool) string {
+	p.t.Helper()
+	var frame string
+	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
+		if frame = p.frame(); is(frame) {
+			return frame
+		}
+	}
+	p.t.Fatalf("never came: %s\n%s", what, frame)
+	return ""
+}
+
+func shows(text string) func(string) bool {
+	return func(frame string) bool { return strings.Contains(frame, text) }
+}
+
+// keep writes what the terminal shows, with its colours.
+func (p *pane) keep(name string) {
+	p.t.Helper()
+	folder := os.Getenv(picturesEnv)
+	if folder == "" {
+		return
+	}
+	shown := p.tmux("capture-pane", "-p", "-e", "-t", "scan")
+	if err := os.WriteFile(filepath.Join(folder, name), []byte(shown), 0o600); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// memory is what the program has resident, in KiB.
+func (p *pane) memory() int64 {
+	p.t.Helper()
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.pid))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	for line := range strings.Lines(string(status)) {
+		if rest, ok := strings.CutPrefix(line, "VmRSS:"); ok {
+			kib, err := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
+			if err != nil {
+				p.t.Fatal(err)
+			}
+			return kib
+		}
+	}
+	p.t.Fatal("the program has no memory")
+	return 0
+}
+
+// selected is the row that the cursor is on.
+func selected(frame string) string {
+	for line := range strings.Lines(frame) {
+		if _, row, ok := strings.Cut(line, "▸"); ok {
+			return strings.TrimSpace(row)
+		}
+	}
+	return ""
+}
+
+// An operator moves through the calls of a million records while they are scanned.
+// Each key moves the cursor, no letter of a filter is lost, and the memory stays
+// where it is.
+func TestMovingThroughAScan(t *testing.T) {
+	cluster := kafkatest.Real(t)
+	records, err := strconv.Atoi(cmp.Or(os.Getenv(scanRecordsEnv), "1000000"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const partitions = 8
+	topic := cluster.Topic(t, partitions, map[string]string{"cleanup.policy": "compact,delete", "retention.ms": "-1", "retention.bytes": "-1", "min.compaction.lag.ms": "86400000"})
+	id, err := cluster.TopicID(t.Context(), topic)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ends := inspect.Offsets{}
+	fill(t, cluster, topic, written(topics.Traffic{Records: records, Keys: 20_000, Size: 1000, Partitions: partitions}, ends))
+	folder := filepath.Join(t.TempDir(), "4f3c92d07be1458a96c0d1e2f3a4b5c6")
+	for n, percent := range []int64{70, 90} {
+		at := inspect.Offsets{}
+		for p, end := range ends {
+			at[p] = end * percent / 100
+		}
+		c := incident.Checkpoint{ID: int64(43 + n), Topic: topic, TopicID: base64.RawURLEncoding.EncodeToString(id[:]), Offsets: at, Taken: time.Now().Add(time.Duration(10*n-12) * time.Minute)}
+		if _, err := c.Write(filepath.Join(folder, fmt.Sprint("chk-", c.ID))); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	p := startPane(t, fmt.Sprintf("HOME=%s %s --brokers %s --topic %s --points file:%s --runtime next", t.TempDir(), binary(t), strings.Join(cluster.Brokers(), ","), topic, folder))
+	p.until("the job", shows("2 recovery points"))
+	p.press("Enter")
+	p.until("the job's screen", shows("chk-44"))
+	began := time.Now()
+	p.press("c")
+	p.until("a call", func(frame string) bool { return strings.Contains(frame, "scanning: ") && selected(frame) != "" })
+	first := time.Since(began)
+
+	var waits []time.Duration
+	var sampled []int64
+	missed, moves := 0, 0
+	frame := p.frame()
+	kept := false
+	for i := 0; strings.Contains(frame, "scanning: "); i++ {
+		key, before := []string{"j", "j", "j", "NPage", "j", "k"}[i%6], selected(frame)
+		begin := time.Now()
+		p.press(key)
+		for selected(frame) == before && time.Since(begin) < 2*time.Second {
+			frame = p.frame()
+		}
+		if moves++; selected(frame) == before {
+			missed++
+		}
+		waits = append(waits, time.Since(begin))
+		sampled = append(sampled, p.memory())
+		if !kept && len(waits) == 8 {
+			kept = true
+			p.keep("scan-running.txt")
+		}
+	}
+	p.until("the end of the scan", shows("all read"))
+	p.until("what a restore does", shows("RUNS AGAIN"))
+	p.keep("scan-ended.txt")
+	sampled = append(sampled, p.memory())
+
+	p.press("r")
+	p.until("another scan", shows("scanning again"))
+	const typed = "state:pending age>9d"
+	p.press("/")
+	for _, letter := range typed {
+		p.press("-l", string(letter))
+	}
+	p.until("the whole filter", shows("/"+typed))
+	p.press("Enter")
+	p.keep("scan-filtered.txt")
+	p.until("the end of the second scan", func(frame string) bool { return !strings.Contains(frame, "scanning again") })
+	p.until("what passes the filter", shows("rows, esc shows all"))
+	sampled = append(sampled, p.memory())
+	t.Logf("%d records: the first call after %v; %d keys while it was scanned, %d without an effect", records, first.Round(time.Millisecond), moves, missed)
+	if moves == 0 || missed > 0 {
+		t.Errorf("%d of %d keys moved nothing", missed, moves)
+	}
+	slices.Sort(waits)
+	if len(waits) > 0 {
+		t.Logf("key to another row in tmux: median %v, at most %v", waits[len(waits)/2].Round(time.Millisecond), waits[len(waits)-1].Round(time.Millisecond))
+	}
+	half := slices.Max(sampled[:max(1, len(sampled)/2)])
+	most := slices.Max(sampled)
+	t.Logf("resident memory: %d MiB at most in the first half of the scan, %d MiB in all", half>>10, most>>10)
+	if most > 256<<10 {
+		t.Errorf("%d MiB, more than 256", most>>10)
+	}
+}
+
+// written is traffic as a job would have written it: each record on the partition
+// that its key computes to, the last one just now. It counts them in ends.
+func written(traffic topics.Traffic, ends inspect.Offsets) iter.Seq2[int32, topics.Record] {
+	return func(yield func(int32, topics.Record) bool) {
+		begun := time.Now().Add(-time.Duration(traffic.Records) * 20 * time.Millisecond)
+		n := 0
+		for _, r := range traffic.All() {
+			key := string(r.Key)
+			partition := flinkkey.Partition(key[strings.LastIndexByte(key, '_')+1:], traffic.Partitions)
+			r.Timestamp = begun.Add(time.Duration(n) * 20 * time.Millisecond).UnixMilli()
+			ends[partition]++
+			n++
+			if !yield(partition, r) {
+				return
+			}
+		}
+	}
+}
