@@ -45,7 +45,7 @@ compile_readback() {
 sources() { find "$1" -name '*.java' -print0 | LC_ALL=C sort -z | xargs -0 cat; }
 
 # launch NAME MAIN-CLASS ARGUMENT…: starts one JVM of the cluster. A JVM outside Flink's own scripts has to open the JDK's packages
-# by itself.
+# by itself. Flink's option for the time that remoting may take to start does not reach Pekko, which gives it ten seconds.
 launch() {
   local name=$1 main=$2 hold=() opens=() package
   shift 2
@@ -53,6 +53,7 @@ launch() {
   # Where setpriv is there, the kernel itself ends the JVM should this script be killed.
   command -v setpriv >/dev/null && hold=(setpriv --pdeathsig TERM)
   FLINK_CONF_DIR=$dir/conf "${hold[@]}" java "${opens[@]}" -Xmx320m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 \
+    -Dpekko.remote.classic.startup-timeout=150s \
     -Dlog4j2.configurationFile="file:$here/log4j2.properties" -cp "$libs/*" "$main" --configDir "$dir/conf" "$@" \
     >"$dir/$name.log" 2>&1 </dev/null &
   pids+=($!)
