@@ -98,6 +98,10 @@ type Reaction struct {
 	Refuse  *flussrpc.Error // it is refused with an error frame
 	Failure *flussrpc.Error // the server gives up: an error without a request id, and the connection ends
 	Raw     []byte          // these bytes are sent
+
+	// After makes all this happen instead of the answer alone: what was asked for is
+	// done before.
+	After bool
 }
 
 func (r Reaction) none() bool {

@@ -165,6 +165,9 @@ type session struct {
 // It is false where the connection ends.
 func (s *session) answer(call Call, id int32) ([]byte, bool) {
 	r := s.server.cluster.react(call)
+	if r.After && s.authenticated {
+		_, _ = s.reply(call)
+	}
 	switch {
 	case r.Silent:
 		return nil, true

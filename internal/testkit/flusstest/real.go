@@ -1,0 +1,199 @@
+package flusstest
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/recoverctl/recoverctl/internal/flussrpc"
+	"github.com/recoverctl/recoverctl/internal/secret"
+)
+
+// RealCluster is the real Fluss cluster that test/real/run.sh has started.
+type RealCluster struct {
+	Servers []string // the coordinator's first; they ask for no login, and whoever comes by them may do everything
+	SASL    []string // the same, which ask for a login and for rights
+	User    flussrpc.Login
+	Admin   flussrpc.Login
+
+	dir  string
+	tool string
+}
+
+// Real is that cluster, once its coordinator names both tablet servers. A test
+// that runs without it fails.
+func Real(t testing.TB) *RealCluster {
+	t.Helper()
+	get := func(name string) string {
+		value := os.Getenv("RECOVERCTL_TEST_FLUSS" + name)
+		if value == "" {
+			t.Fatalf("RECOVERCTL_TEST_FLUSS%s is not set: run this through test/real/run.sh", name)
+		}
+		return value
+	}
+	c := &RealCluster{
+		Servers: strings.Split(get(""), ","), SASL: strings.Split(get("_SASL"), ","), dir: get("_DIR"), tool: get("_TOOL"),
+		User:  flussrpc.Login{Username: get("_USER"), Password: secret.New(get("_PASSWORD"))},
+		Admin: flussrpc.Login{Username: get("_ADMIN_USER"), Password: secret.New(get("_ADMIN_PASSWORD"))},
+	}
+	c.Ready(t)
+	return c
+}
+
+// startTime is how long a cluster may take to come up.
+const startTime = 90 * time.Second
+
+// Ready waits until the coordinator names both tablet servers.
+func (c *RealCluster) Ready(t testing.TB) {
+	t.Helper()
+	client := c.Client(t)
+	var last error
+	for until := time.Now().Add(startTime); time.Now().Before(until); time.Sleep(300 * time.Millisecond) {
+		got, err := client.Cluster(context.Background())
+		if err == nil && len(got.Tablets) == len(c.Servers)-1 && got.Told.Kind == flussrpc.Coordinator {
+			return
+		}
+		last = err
+	}
+	t.Fatalf("the cluster is not ready after %s: %v", startTime, last)
+}
+
+// Client is a client of the listeners that ask for a login, with every right. To
+// who comes by the others no table is listed, as long as there are rights at all.
+func (c *RealCluster) Client(t testing.TB) *flussrpc.Client {
+	t.Helper()
+	client, err := flussrpc.NewClient(flussrpc.Config{
+		Servers: c.SASL, Timeout: 10 * time.Second, Patience: 40 * time.Second,
+		Login: func(context.Context) (flussrpc.Login, error) { return c.Admin, nil },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(client.Close)
+	return client
+}
+
+// Remote is the folder of the cluster's remote storage.
+func (c *RealCluster) Remote() string { return filepath.Join(c.dir, "remote") }
+
+// Kill ends a process of the cluster by force: coordinator, tablet0 or tablet1.
+func (c *RealCluster) Kill(t testing.TB, name string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(c.dir, name, "pid"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	c.wait(t, name, func(err error) bool { return errors.Is(err, os.ErrNotExist) })
+}
+
+// Start starts processes that were killed, and waits until the cluster is ready.
+func (c *RealCluster) Start(t testing.TB, names ...string) {
+	t.Helper()
+	for _, name := range names {
+		if err := os.WriteFile(filepath.Join(c.dir, name, "start"), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range names {
+		c.wait(t, name, func(err error) bool { return err == nil })
+	}
+	c.Ready(t)
+}
+
+// wait waits until the file with a process's pid is as it should be.
+func (c *RealCluster) wait(t testing.TB, name string, done func(error) bool) {
+	t.Helper()
+	for until := time.Now().Add(startTime); time.Now().Before(until); time.Sleep(50 * time.Millisecond) {
+		if _, err := os.Stat(filepath.Join(c.dir, name, "pid")); done(err) {
+			return
+		}
+	}
+	t.Fatalf("%s did not change in %s", name, startTime)
+}
+
+// Java is Fluss's own client, spoken to through test/real/fluss/tool.
+type Java struct {
+	mu  sync.Mutex
+	in  io.WriteCloser
+	out *bufio.Reader
+}
+
+// Java starts it. It ends with the test.
+func (c *RealCluster) Java(t testing.TB) *Java {
+	t.Helper()
+	cmd := exec.Command("java", "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "--add-opens=java.base/java.nio=ALL-UNNAMED", "-cp", c.tool, "recoverctl.FlussTool", strings.Join(c.Servers, ","))
+	if os.Getenv("RECOVERCTL_BENCH_RECORDS") != "" {
+		// The client is measured: it gets the compiler that it has in production.
+		cmd.Args = append([]string{"java", "-Xmx1g", "--add-opens=java.base/java.nio=ALL-UNNAMED"}, cmd.Args[5:]...)
+	}
+	log, err := os.CreateTemp(t.TempDir(), "java")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stderr = log
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = in.Close() // which ends it
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("the tool: %v", err)
+		}
+		_ = log.Close()
+	})
+	const line = 1 << 20
+	return &Java{in: in, out: bufio.NewReaderSize(out, line)}
+}
+
+// Do gives a command and reads its result into a value, which may be nil.
+func (j *Java) Do(t testing.TB, into any, words ...string) {
+	t.Helper()
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if _, err := io.WriteString(j.in, strings.Join(words, "\t")+"\n"); err != nil {
+		t.Fatal(err)
+	}
+	answer, err := j.out.ReadBytes('\n')
+	if err != nil {
+		t.Fatal(words[0], err)
+	}
+	var failed struct {
+		Error string `json:"error"`
+	}
+	if err := json.Unmarshal(answer, &failed); err == nil && failed.Error != "" {
+		t.Fatalf("%s: %s", words[0], failed.Error)
+	}
+	if into == nil {
+		return
+	}
+	if err := json.Unmarshal(answer, into); err != nil {
+		t.Fatal(words[0], fmt.Errorf("%.200s: %w", answer, err))
+	}
+}
