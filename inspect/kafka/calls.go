@@ -28,6 +28,7 @@ const (
 
 	scanWorkers = 4                      // partitions that are read at the same time, at most
 	updatePause = 100 * time.Millisecond // between two updates
+	firstPause  = updatePause / 4        // before the first one, so that the first call is told soon
 )
 
 // ReadCalls implements [inspect.CallReader]. Several partitions are read at the
@@ -278,14 +279,17 @@ func (c *callScan) watching() (end func()) {
 	stop := make(chan struct{})
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		ticker := time.NewTicker(updatePause)
-		defer ticker.Stop()
+		pause := firstPause
+		timer := time.NewTimer(pause)
+		defer timer.Stop()
 		for {
 			select {
 			case <-stop:
 				return
-			case <-ticker.C:
+			case <-timer.C:
 				c.tell(false)
+				pause = min(2*pause, updatePause)
+				timer.Reset(pause)
 			}
 		}
 	})
