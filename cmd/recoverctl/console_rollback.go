@@ -11,7 +11,6 @@ import (
 	"github.com/recoverctl/recoverctl/actions/flink"
 	"github.com/recoverctl/recoverctl/inspect"
 	"github.com/recoverctl/recoverctl/internal/fault"
-	"github.com/recoverctl/recoverctl/internal/secret"
 	"github.com/recoverctl/recoverctl/views/apply"
 	"github.com/recoverctl/recoverctl/views/rollback"
 )
@@ -21,7 +20,6 @@ import (
 type consoleRollbacks struct {
 	app     *app
 	in      *inspect.Inspector
-	prompt  secret.Prompter
 	applies *apply.Current
 }
 
@@ -29,15 +27,11 @@ var _ rollback.Source = consoleRollbacks{}
 
 // Make implements rollback.Source.
 func (c consoleRollbacks) Make(ctx context.Context, job inspect.Job, ask rollback.Ask) (rollback.Made, error) {
-	asked, err := withIDs(c.app.asConfigured(job, actions.FlinkAsk{Point: ask.Point, Jar: ask.Jar, Arguments: ask.Arguments, NoSavepoint: ask.NoSavepoint}))
+	asked, err := withIDs(actions.FlinkAsk{Point: ask.Point, Jar: ask.Jar, Arguments: ask.Arguments, NoSavepoint: ask.NoSavepoint})
 	if err != nil {
 		return rollback.Made{}, err
 	}
-	sources, err := c.app.flinkSources(ctx, job, c.in, c.prompt)
-	if err != nil {
-		return rollback.Made{}, err
-	}
-	e, faults := sources.Look(ctx, ask.Point)
+	e, faults := c.app.flinkSources(job, c.in).Look(ctx, ask.Point)
 	switch {
 	case ctx.Err() != nil:
 		return rollback.Made{}, ctx.Err()
@@ -53,11 +47,7 @@ func (c consoleRollbacks) Make(ctx context.Context, job inspect.Job, ask rollbac
 
 // Review implements rollback.Source.
 func (c consoleRollbacks) Review(ctx context.Context, job inspect.Job, of actions.Document) (rollback.Made, error) {
-	sources, err := c.app.flinkSources(ctx, job, c.in, c.prompt)
-	if err != nil {
-		return rollback.Made{}, err
-	}
-	e, faults := sources.Gather(ctx, of)
+	e, faults := c.app.flinkSources(job, c.in).Gather(ctx, of)
 	if ctx.Err() != nil {
 		return rollback.Made{}, ctx.Err()
 	}
@@ -100,11 +90,7 @@ func (c consoleRollbacks) Question(made rollback.Made) actions.Question {
 func (c consoleRollbacks) Busy() string { return c.applies.Busy() }
 
 // Start implements rollback.Source.
-func (c consoleRollbacks) Start(ctx context.Context, job inspect.Job, made rollback.Made, answer apply.Answer) (*apply.Running, error) {
-	sources, err := c.app.flinkSources(ctx, job, c.in, c.prompt)
-	if err != nil {
-		return nil, err
-	}
+func (c consoleRollbacks) Start(_ context.Context, job inspect.Job, made rollback.Made, answer apply.Answer) (*apply.Running, error) {
 	name := "rollback " + shortID(made.Plan.PlanID)
 	if err := c.applies.Reserve(name); err != nil {
 		return nil, err
@@ -112,7 +98,7 @@ func (c consoleRollbacks) Start(ctx context.Context, job inspect.Job, made rollb
 	running, err := c.app.startFromConsole(c.applies, job, c.Question(made), made.Plan.Target.Cluster, name, answer, func(approval actions.Approval, who actions.Operator) (*actions.Run, func(), error) {
 		// The run outlives every screen, and ends by itself or by Stop alone.
 		return c.app.beginFlink(context.Background(), approvedFlink{
-			plan: made.Plan, report: made.Report, approval: approval, who: who, sources: sources, step: answer.Step,
+			plan: made.Plan, report: made.Report, approval: approval, who: who, sources: c.app.flinkSources(job, c.in), step: answer.Step,
 		})
 	})
 	if err != nil {
