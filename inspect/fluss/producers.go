@@ -46,6 +46,8 @@ type ProducerTable struct {
 	Name      string           `json:"name"`      // of the partition; empty where it is gone
 	Buckets   []ProducerBucket `json:"buckets"`
 	Missing   []int32          `json:"missing"` // buckets of the table that the entry does not name: they count from 0
+
+	unread bool // whether it is there could not be asked
 }
 
 // Producer is what the coordinator keeps for one producer, against the logs as they
@@ -159,10 +161,13 @@ func (s *Store) producerTables(ctx context.Context, entry flussrpc.ProducerOffse
 	_, all, err := s.allTables(ctx)
 	byID := map[int64]flussrpc.Table{}
 	for _, t := range all {
-		if t.err == nil {
+		if t.table.Path.Table != "" {
 			byID[t.table.ID] = t.table
+		} else {
+			err = errors.Join(err, t.err) // it may be the table of the entry
 		}
 	}
+	listed := err == nil
 	out := make([]ProducerTable, len(logs))
 	errs := make([]error, len(logs))
 	each(logs, func(i int, log flussrpc.Log) {
@@ -174,6 +179,7 @@ func (s *Store) producerTables(ctx context.Context, entry flussrpc.ProducerOffse
 		}
 		table, known := byID[log.Table]
 		out[i], errs[i] = s.producerTable(ctx, log, table, known, offsets)
+		out[i].unread = out[i].unread || !known && !listed
 	})
 	return out, errors.Join(append(errs, err)...)
 }
@@ -205,7 +211,11 @@ func (s *Store) producerTable(ctx context.Context, log flussrpc.Log, table fluss
 	}
 	if log.Partition >= 0 {
 		partitions, err := s.client.Partitions(ctx, table.Path)
-		if err != nil {
+		switch kind := fault.KindOf(err); {
+		case err != nil && (kind == fault.Usage || kind == fault.NotFound):
+			return out, nil // a table that has no partitions, or is gone, does not have this one
+		case err != nil:
+			out.unread = true
 			return out, err
 		}
 		at := slices.IndexFunc(partitions, func(p flussrpc.Partition) bool { return p.ID == log.Partition })

@@ -121,6 +121,11 @@ func orUnknown(s string) string {
 func (j *judgement) table(t ProducerTable) (rows int64, known bool) {
 	name := fmt.Sprintf("table %s (id %d)", safetext.Of(t.Table), t.ID)
 	switch {
+	case t.unread:
+		j.worse(UnknownSafety)
+		j.add(inspect.SeverityWarning, "table-unread", append(j.ref, fmt.Sprintf("table id %d", t.ID)), inspect.Named{"tableId": t.ID},
+			"ask again", "whether the entry's table with the id %d is there could not be asked", t.ID)
+		return 0, false
 	case t.Table == "":
 		j.worse(NotSafe)
 		j.add(inspect.SeverityError, "table-gone", append(j.ref, fmt.Sprintf("table id %d", t.ID)), inspect.Named{"tableId": t.ID},
