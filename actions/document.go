@@ -50,6 +50,9 @@ var documentKinds = map[string]func(Document) *inspect.Problem{
 	KindStop:          checkFlink,
 	KindCancel:        checkFlink,
 	KindRollback:      checkFlink,
+
+	KindProducerDelete:   checkProducer,
+	KindProducerRegister: checkProducer,
 }
 
 // newDocument makes a plan. The problem is what its reader would say.
@@ -64,6 +67,9 @@ func newDocument(kind string, target inspect.PlanTarget, facts []Fact, parameter
 func (d Document) Subject() inspect.PlanSubject {
 	if FlinkKind(d.Kind) {
 		return d.flinkSubject()
+	}
+	if ProducerKind(d.Kind) {
+		return d.producerSubject()
 	}
 	var does []string
 	for _, f := range d.Facts {

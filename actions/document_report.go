@@ -20,10 +20,15 @@ type DocumentReport struct {
 	Verdict Outcome            `json:"verdict"` // what has become of the plan by then
 	Facts   []FactVerdict      `json:"facts"`
 
-	Does     []string  `json:"does"`     // what applying it changes, a sentence each
-	Stays    []string  `json:"stays"`    // what it does not change
-	NotKnown []string  `json:"notKnown"` // what nobody can know from here
-	Notes    []string  `json:"notes"`
+	Does     []string `json:"does"`     // what applying it changes, a sentence each
+	Stays    []string `json:"stays"`    // what it does not change
+	NotKnown []string `json:"notKnown"` // what nobody can know from here
+	Notes    []string `json:"notes"`
+
+	// NextStart is what the next start of the target does once the plan is applied;
+	// empty for kinds that change nothing about that.
+	NextStart string `json:"nextStart,omitempty"`
+
 	Warnings []Warning `json:"warnings"`
 
 	// Refused is why an apply would be refused as things are; nil where nothing
@@ -37,7 +42,7 @@ func (r DocumentReport) About() string { return r.PlanID }
 // Raised are the report's warnings.
 func (r DocumentReport) Raised() []Warning { return r.Warnings }
 
-// enter has nothing to add: the facts, as re-read, are the verdict's.
+// enter has nothing to add: facts and next start, as re-read, are the verdict's.
 func (r DocumentReport) enter(*Receipt) {}
 
 // Hash is the SHA-256, in hex, over every fact of the report but the time at

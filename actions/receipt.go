@@ -30,8 +30,9 @@ type Receipt struct {
 	Verdict             Outcome            `json:"verdict"`
 	Message             string             `json:"message"`
 	Partitions          []PartitionVerdict `json:"partitions"`
-	Facts               []FactVerdict      `json:"facts,omitempty"` // of a plan that changes other things than offsets
-	Report              string             `json:"report"`          // hash of the approved report
+	Facts               []FactVerdict      `json:"facts,omitempty"`     // of a plan that changes other things than offsets
+	NextStart           string             `json:"nextStart,omitempty"` // of a producer: what its next start does, as things were re-read
+	Report              string             `json:"report"`              // hash of the approved report
 }
 
 // Operator is who applies.
@@ -58,7 +59,7 @@ func ReceiptOf(who Operator, about inspect.PlanSubject, verdict OperationVerdict
 	r := Receipt{
 		User: who.User, Host: who.Host, Profile: who.Profile, Kind: about.Kind, PlanID: verdict.PlanID,
 		SourceRecoveryPoint: about.Source, Target: about.Target, Accepted: []string{}, Lost: []string{},
-		Verdict: verdict.Verdict, Message: verdict.Message, Partitions: verdict.Partitions, Facts: verdict.Facts,
+		Verdict: verdict.Verdict, Message: verdict.Message, Partitions: verdict.Partitions, Facts: verdict.Facts, NextStart: verdict.NextStart,
 	}
 	if about.Target.Object == objectTopic {
 		r.Topic, r.TopicID = about.Target.Name, about.Target.ID
@@ -105,6 +106,9 @@ func (r Receipt) Text() string {
 	}
 	for _, f := range r.Facts {
 		line(f.Name, "now %s; the plan found %s and makes %s of it", factWords(f.Now, "not read"), factWords(f.Before, "nothing"), factWords(f.After, "nothing"))
+	}
+	if r.NextStart != "" {
+		line("next start", "%s", r.NextStart)
 	}
 	if r.Report != "" {
 		line("report", "%s", r.Report)

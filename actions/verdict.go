@@ -54,8 +54,9 @@ type OperationVerdict struct {
 	Message    string             `json:"message"`
 	Recorded   string             `json:"recorded"` // of a cleanup: COMMITTED, APPLIED, or empty
 	Partitions []PartitionVerdict `json:"partitions"`
-	Facts      []FactVerdict      `json:"facts,omitempty"` // of a plan that changes other things than offsets
-	Receipt    *Receipt           `json:"receipt"`         // nil: nothing was applied by this command
+	Facts      []FactVerdict      `json:"facts,omitempty"`     // of a plan that changes other things than offsets
+	NextStart  string             `json:"nextStart,omitempty"` // of a producer: what its next start does, as things are
+	Receipt    *Receipt           `json:"receipt"`             // nil: nothing was applied by this command
 }
 
 // Judge says what has become of a plan from the control topic and the data topic

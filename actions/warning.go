@@ -32,6 +32,17 @@ const (
 	PointMayGo        = "point-may-go"
 	StateLeftOut      = "state-left-out"
 	NoArguments       = "no-arguments"
+
+	// Of a plan about a Fluss producer, beside NotChecked and JobStateUnknown.
+	SinkRunning            = "sink-running"
+	UnfinishedRowsStay     = "unfinished-rows-stay"
+	OffsetsUnreadable      = "offsets-unreadable"
+	OffsetsHidden          = "offsets-hidden"
+	RemoteDirWithoutScheme = "remote-dir-without-scheme"
+	RowsUndone             = "rows-undone"
+	BucketsMissing         = "buckets-missing"
+	BucketUnreadable       = "bucket-unreadable"
+	UndoTakesTooLong       = "undo-takes-too-long"
 )
 
 // Warning is something that the planner can't decide: a person accepts it by
@@ -44,7 +55,8 @@ type Warning struct {
 // warningNames are all names but PointUnknown, which is followed by an address.
 func warningNames() []string {
 	return []string{NotChecked, PointsUnknown, PointsLost, PendingBeforeTarget, JobStateUnknown, JobRestarting, PinnedPointLost, CompactionBegins, RetentionLifted,
-		NoSafetySavepoint, PointMayGo, StateLeftOut, NoArguments}
+		NoSafetySavepoint, PointMayGo, StateLeftOut, NoArguments,
+		SinkRunning, UnfinishedRowsStay, OffsetsUnreadable, OffsetsHidden, RemoteDirWithoutScheme, RowsUndone, BucketsMissing, BucketUnreadable, UndoTakesTooLong}
 }
 
 // IsWarningName reports whether a warning can have that name.
