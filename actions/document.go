@@ -51,6 +51,10 @@ var documentKinds = map[string]func(Document) *inspect.Problem{
 	KindCancel:        checkFlink,
 	KindRollback:      checkFlink,
 
+	KindArkFlowCheckpoint: checkArkFlow,
+	KindArkFlowSavepoint:  checkArkFlow,
+	KindArkFlowRollback:   checkArkFlow,
+
 	KindProducerDelete:   checkProducer,
 	KindProducerRegister: checkProducer,
 }
@@ -67,6 +71,9 @@ func newDocument(kind string, target inspect.PlanTarget, facts []Fact, parameter
 func (d Document) Subject() inspect.PlanSubject {
 	if FlinkKind(d.Kind) {
 		return d.flinkSubject()
+	}
+	if ArkFlowKind(d.Kind) {
+		return d.arkflowSubject()
 	}
 	if ProducerKind(d.Kind) {
 		return d.producerSubject()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -340,7 +341,7 @@ func TestStoreInAnObjectStore(t *testing.T) {
 	}
 	read := map[string]int{}
 	for _, r := range server.Requests() {
-		if r.Method == "GET" && strings.Contains(r.Path, "/state-") {
+		if r.Method == http.MethodGet && strings.Contains(r.Path, "/state-") {
 			read[r.Path]++
 		}
 	}

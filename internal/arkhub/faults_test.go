@@ -314,7 +314,7 @@ func TestTries(t *testing.T) {
 			t.Errorf("%v: asked %d times, error %v", tt.statuses, asked, err)
 		}
 	}
-	c := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(503) }), arkhub.Options{Pause: 1 << 40})
+	c := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }), arkhub.Options{Pause: 1 << 40})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := c.Jobs(ctx); fault.KindOf(err) != fault.Cancelled {

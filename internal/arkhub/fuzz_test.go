@@ -2,7 +2,6 @@ package arkhub_test
 
 import (
 	"encoding/json"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -30,7 +29,7 @@ func FuzzAnswer(f *testing.F) {
 	var body []byte
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(status)
-		_, _ = io.WriteString(w, string(body))
+		_, _ = w.Write(body)
 	}))
 	f.Cleanup(server.Close)
 	f.Fuzz(func(t *testing.T, s int, data []byte) {

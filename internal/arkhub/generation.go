@@ -46,6 +46,10 @@ func (g Generation) MarshalText() ([]byte, error) { return []byte(g.String()), n
 // HasJobs reports whether there are routes of jobs.
 func (g Generation) HasJobs() bool { return g == GenerationJobs || g == GenerationUpgrades }
 
+// KeepsUpgrades reports whether upgrades have ids that count, and a rollback goes
+// to the version that is named.
+func (g Generation) KeepsUpgrades() bool { return g == GenerationUpgrades }
+
 // ContiguousCursor reports whether the engines of the generation keep their
 // log's cursor at the last sequence up to which every one was acknowledged. Of
 // the others it is a high-water mark: it jumps over what failed.

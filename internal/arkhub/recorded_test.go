@@ -379,7 +379,7 @@ func TestGenerations(t *testing.T) {
 		c := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			asked++
 			for _, x := range append(tt.extra, all...) {
-				if (x.Folder() == tt.folder || len(x.Name) == 0) && x.Method == "GET" && x.Route() == r.URL.Path && x.Status != 401 && x.Error == "" {
+				if (x.Folder() == tt.folder || len(x.Name) == 0) && x.Method == http.MethodGet && x.Route() == r.URL.Path && x.Status != 401 && x.Error == "" {
 					x.ServeHTTP(w, r)
 					return
 				}

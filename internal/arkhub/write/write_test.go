@@ -137,7 +137,7 @@ func TestAnswersThatAreLost(t *testing.T) {
 		"changed meanwhile":              {arkhubtest.Refuse(412, "generation_conflict", "Expected 1"), fault.Drift, 0},
 		"too many requests":              {arkhubtest.Say(429, "", ""), fault.Unreachable, 0},
 		"a redirect": {func(w http.ResponseWriter, r *http.Request, _ http.Handler) bool {
-			http.Redirect(w, r, "http://elsewhere/", 307)
+			http.Redirect(w, r, "http://elsewhere/", http.StatusTemporaryRedirect)
 			return true
 		}, fault.Unsupported, 0},
 	} {

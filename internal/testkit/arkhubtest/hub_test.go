@@ -368,7 +368,7 @@ func TestFaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	post := func() (int, error) {
-		req, err := http.NewRequestWithContext(t.Context(), "POST", p.url+"/api/v1/jobs/j/checkpoints", http.NoBody)
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, p.url+"/api/v1/jobs/j/checkpoints", http.NoBody)
 		if err != nil {
 			t.Fatal(err)
 		}

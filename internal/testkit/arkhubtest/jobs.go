@@ -2,6 +2,7 @@ package arkhubtest
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -22,6 +23,8 @@ type job struct {
 	upgrade     *upgradeRecord
 	placed      map[string]string // by task: the node, of the run that goes on
 	restored    string            // what the run was restored from; empty: nothing
+	base        uint64            // records read before the run, by what it was restored from
+	reads       map[string]uint64 // by round: records read by then
 	runningFrom time.Time
 	lastRound   time.Time
 	storeBroken bool
@@ -49,11 +52,11 @@ func (h *Hub) setJob(spec []byte, desired string, nodes []string) (*job, error) 
 	case !known:
 		return nil, fmt.Errorf("missing field `version`")
 	case len(s.Sources) == 0:
-		return nil, fmt.Errorf("Configuration error: Job requires at least one executable source")
+		return nil, errors.New(noSource)
 	}
 	j := h.job(s.ID.Or(""))
 	if j == nil {
-		j = &job{jobRecord: jobRecord{ID: s.ID.Or("")}, placed: map[string]string{}}
+		j = &job{jobRecord: jobRecord{ID: s.ID.Or("")}, placed: map[string]string{}, reads: map[string]uint64{}}
 		h.jobs = append(h.jobs, j)
 	}
 	if nodes == nil {
@@ -69,6 +72,9 @@ func (h *Hub) setJob(spec []byte, desired string, nodes []string) (*job, error) 
 	}
 	return j, nil
 }
+
+// noSource is the hub's own sentence.
+const noSource = "Configuration error: Job requires at least one executable source"
 
 func (h *Hub) keepVersion(j *job) {
 	compiled, err := json.Marshal(h.plan(j))
@@ -194,9 +200,9 @@ func (h *Hub) begin(j *job, targets []string) {
 	for i, t := range h.plan(j).Tasks {
 		j.placed[t.ID] = targets[i%len(targets)]
 	}
-	j.restored = ""
+	j.restored, j.base = "", 0
 	if c := h.selected(j); c != nil {
-		j.restored = c.ID
+		j.restored, j.base = c.ID, j.reads[c.ID]
 	}
 	j.ObservedState, j.Convergence, j.LastError, j.runningFrom, j.lastRound = "running", "converged", nil, h.time(), h.time()
 }

@@ -113,7 +113,9 @@ func (h *Hub) writeRound(j *job, c checkpointRecord, dir string) error {
 		Barrier: artefact.Barrier{CheckpointID: c.ID, Generation: j.Generation}, FormatVersion: c.FormatVersion,
 	}
 	objects := map[string][]byte{}
-	read := uint64(h.time().Sub(j.runningFrom) / (100 * time.Millisecond))
+	ran := uint64(h.time().Sub(j.runningFrom) / (100 * time.Millisecond))
+	read := j.base + ran
+	j.reads[c.ID] = read
 	for _, n := range slices.Sorted(maps.Values(j.placed)) {
 		if _, done := objects[n]; done || !h.takes(n) {
 			continue
@@ -141,7 +143,7 @@ func (h *Hub) writeRound(j *job, c checkpointRecord, dir string) error {
 			m.TaskAttempts = append(m.TaskAttempts, artefact.TaskAttempt{TaskID: t.ID, AttemptID: fmt.Sprintf("%s:%s:%d", t.ID, n, j.Generation), NodeID: n})
 			m.StateSnapshots = append(m.StateSnapshots, artefact.SnapshotRef{TaskID: t.ID, NodeID: ptr(n), URI: key, Checksum: snapshot.Checksum, Bytes: uint64(len(data))})
 			for _, s := range j.spec.Sources {
-				if s.OperatorID.Or("") == t.OperatorID && s.InputType.Or("") == "kafka" && read > 0 {
+				if s.OperatorID.Or("") == t.OperatorID && s.InputType.Or("") == "kafka" && ran > 0 {
 					m.SourcePositions = append(m.SourcePositions, artefact.SourcePosition{Topic: ptr(j.ID), Partition: t.Subtask, Offset: read})
 				}
 			}

@@ -1,0 +1,179 @@
+package arkflow_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/recoverctl/recoverctl/actions"
+	"github.com/recoverctl/recoverctl/actions/arkflow"
+	"github.com/recoverctl/recoverctl/inspect"
+	inspected "github.com/recoverctl/recoverctl/inspect/arkflow"
+	"github.com/recoverctl/recoverctl/inspect/flink"
+	"github.com/recoverctl/recoverctl/internal/access"
+	"github.com/recoverctl/recoverctl/internal/arkhub"
+	"github.com/recoverctl/recoverctl/internal/clock"
+	"github.com/recoverctl/recoverctl/internal/journal"
+	"github.com/recoverctl/recoverctl/internal/testkit/arkhubtest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// quick is a clock that runs a hundred times as fast as the machine's.
+type quick struct{ from time.Time }
+
+func (q quick) Now() time.Time {
+	const times = 100
+	return q.from.Add(times * time.Since(q.from))
+}
+
+// lines is a journal in memory that may be cut off at a line.
+type lines struct {
+	mu  sync.Mutex
+	all []journal.Entry
+	cut int // 0: never
+}
+
+func (l *lines) Append(e journal.Entry) (journal.Entry, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.cut > 0 && len(l.all)+1 >= l.cut {
+		return e, errors.New("the disk is gone")
+	}
+	l.all = append(l.all, e)
+	return e, nil
+}
+
+// scene is a hub with one job that takes checkpoints into a folder.
+type scene struct {
+	*testing.T
+	hub   *arkhubtest.Hub
+	url   string
+	dir   string
+	clock clock.Clock
+	lines *lines
+	plan  actions.Document
+}
+
+func newScene(t *testing.T, g arkhub.Generation) *scene {
+	t.Helper()
+	s := &scene{T: t, dir: t.TempDir(), clock: quick{time.Now()}, lines: &lines{}}
+	s.hub = arkhubtest.New(arkhubtest.Options{Generation: g, Clock: s.clock})
+	s.hub.AddNode("node-a")
+	s.url = s.hub.Start(t)
+	return s
+}
+
+// set makes the job of a version, and waits until it runs.
+func (s *scene) set(version int) {
+	s.Helper()
+	err := s.hub.SetJob(fmt.Sprintf(`{"id":"orders","version":%d,"parallelism":2,"max_parallelism":8,"operators":[{"id":"src","kind":"source"},{"id":"count","kind":"aggregate","stateful":true}],
+		"sources":[{"operator_id":"src","input_type":"kafka"}],"state":{"format_version":1},"checkpoint":{"interval_ms":4000,"retention":0,"object_store_uri":"file://%s"}}`, version, s.dir), "running")
+	if err != nil {
+		s.Fatal(err)
+	}
+	s.wait("it runs", func(d inspected.JobDetail) bool { return d.Job.Observed != nil && *d.Job.Observed == "running" })
+}
+
+func (s *scene) wait(what string, is func(inspected.JobDetail) bool) {
+	s.Helper()
+	for range 500 {
+		if is(*s.evidence().Job) {
+			return
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	s.Fatalf("not in time: %s", what)
+}
+
+func (s *scene) sources() arkflow.Sources {
+	places, err := flink.New(flink.Options{})
+	if err != nil {
+		s.Fatal(err)
+	}
+	return arkflow.Sources{Hub: arkhub.Options{Address: s.url, Pause: time.Millisecond, Timeout: 5 * time.Second}, Job: "orders", Points: inspected.NewPoints(places), Clock: s.clock}
+}
+
+func (s *scene) evidence() actions.ArkFlowEvidence {
+	s.Helper()
+	e, err := s.sources().Gather(s.Context(), "")
+	if e.Job == nil {
+		s.Fatal(err)
+	}
+	return e
+}
+
+// make makes a plan; the problem is why there is none.
+func (s *scene) make(kind string) *inspect.Problem {
+	s.Helper()
+	var p *inspect.Problem
+	if kind == actions.KindArkFlowRollback {
+		s.plan, p = actions.ArkFlowRollbackFrom(s.evidence(), 0, "")
+	} else {
+		s.plan, p = actions.ArkFlowRoundFrom(kind, s.evidence(), "")
+	}
+	return p
+}
+
+func (s *scene) mustMake(kind string) *scene {
+	s.Helper()
+	if p := s.make(kind); p != nil {
+		s.Fatal(p.Code, p.Message)
+	}
+	return s
+}
+
+// apply applies the plan from where things are, as a process of its own would.
+func (s *scene) apply() (actions.ApplyResult, *actions.Refusal, error) {
+	s.Helper()
+	report := actions.ArkFlowReport(s.plan, s.evidence())
+	if report.Refused != nil {
+		return actions.ApplyResult{}, report.Refused, nil
+	}
+	answer := actions.Answer{Digits: s.plan.PlanID, Reason: "INC-2231", At: time.Now()}
+	for _, w := range report.Warnings {
+		answer.Accept = append(answer.Accept, w.Name)
+	}
+	approval, _, err := actions.Ask(actions.Question{Plan: s.plan, Report: report, Environment: access.Production, Profile: "prod", Subject: "orders"}, answer)
+	if err != nil {
+		s.Fatal(err)
+	}
+	change, err := arkflow.New(arkflow.Config{Sources: s.sources(), Plan: s.plan, Poll: 5 * time.Millisecond, Patience: 4 * time.Second, Settle: 100 * time.Millisecond})
+	if err != nil {
+		s.Fatal(err)
+	}
+	defer change.Close()
+	run, err := actions.Start(s.Context(), actions.RunPlan{
+		Plan: s.plan, Report: report, Approval: approval, Who: actions.Operator{User: "ops", Host: "bastion", Profile: "prod", Job: "orders"},
+		Steps: change.Doers(), Verify: change.Verify, Journal: s.lines, Clock: clock.System{}, Timeout: 5 * time.Second,
+	})
+	if err != nil {
+		return actions.ApplyResult{}, nil, err
+	}
+	result, err := run.Wait()
+	return result, nil, err
+}
+
+// effects are what the hub was made to do by plans, beyond what the scene did.
+func (s *scene) effects(before int) string {
+	var out []string
+	for _, e := range s.hub.Effects()[before:] {
+		if e != "checkpoint orders" { // they are taken by time, too
+			out = append(out, e)
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+func steps(r actions.ApplyResult) string {
+	var out []string
+	for _, one := range r.Steps {
+		out = append(out, one.Name+" "+string(one.State))
+	}
+	return strings.Join(out, ", ")
+}

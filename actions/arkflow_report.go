@@ -1,0 +1,68 @@
+package actions
+
+import (
+	"fmt"
+
+	"github.com/recoverctl/recoverctl/inspect"
+	"github.com/recoverctl/recoverctl/internal/safetext"
+)
+
+// ArkFlowReport makes the report of a plan about an ArkFlow job: a pure function.
+func ArkFlowReport(d Document, e ArkFlowEvidence) DocumentReport {
+	p := ArkFlowPlanOf(d)
+	r := DocumentReport{
+		PlanID: d.PlanID, Kind: d.Kind, Target: d.Target, At: e.At, Verdict: JudgeArkFlow(d, e).Verdict, Facts: d.arkflowFacts(e),
+		Does: arkflowDoes(p), Stays: arkflowStays(p), NotKnown: arkflowNotKnown(p), Notes: []string{}, Warnings: []Warning{}, Refused: CheckArkFlow(d, e),
+	}
+	switch {
+	case e.Job == nil:
+		r.Warnings = append(r.Warnings, Warning{Name: NotChecked, Message: "the hub could not be asked: " + safetext.Error(e.Err).String()})
+	case r.Verdict == Applied:
+		r.Notes = append(r.Notes, "It is as planned already: applying the plan asks the hub for nothing more.")
+	}
+	return r
+}
+
+func arkflowDoes(p ArkFlowPlan) []string {
+	job := safetext.Of(p.JobID)
+	if kind := p.RoundKind(); kind != "" {
+		return []string{fmt.Sprintf("A %s of job %s is begun and followed until it is completed and every rule accepts it. The job runs on.", kind, job)}
+	}
+	does := []string{}
+	if p.State == arkRunning {
+		does = append(does, fmt.Sprintf("Job %s is stopped. What it did after its last completed point it does again.", job))
+	}
+	return append(does,
+		fmt.Sprintf("It is made version %d again, from version %d.", p.Version, p.From),
+		fmt.Sprintf("It is started, and by the hub's own rule restored from %s: what came after that point is processed again, from the state that it had then.", safetext.Of(p.Point)))
+}
+
+func arkflowStays(p ArkFlowPlan) []string {
+	if p.RoundKind() == inspect.KindCheckpoint {
+		return []string{"Savepoints. Of older checkpoints the hub drops those beyond the job's retention."}
+	}
+	if p.RoundKind() != "" {
+		return []string{"The job, its checkpoints and its other savepoints."}
+	}
+	return []string{fmt.Sprintf("Every checkpoint and savepoint. The way back is an upgrade to version %d again; points of version %d are the ones that it can restore.", p.From, p.From)}
+}
+
+func arkflowNotKnown(p ArkFlowPlan) []string {
+	if p.RoundKind() != "" {
+		return []string{"Nothing locks the job: somebody else may begin a round in the same moment."}
+	}
+	return []string{
+		"No hub says what a job was restored from: it is taken from the hub's own rule, and proved as far as the source positions of the next checkpoint prove it.",
+		"Nothing locks the job: somebody else may change it between two steps. Its version and generation are read directly before each.",
+	}
+}
+
+// arkflowSubject is what a plan of these kinds does, in one line.
+func (d Document) arkflowSubject() inspect.PlanSubject {
+	p := ArkFlowPlanOf(d)
+	does := fmt.Sprintf("takes a %s", p.RoundKind())
+	if d.Kind == KindArkFlowRollback {
+		does = fmt.Sprintf("goes back from version %d to %d, restored from %s", p.From, p.Version, p.Point)
+	}
+	return inspect.PlanSubject{PlanID: d.PlanID, Kind: d.Kind, Target: d.Target, Does: does}
+}
