@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/base64"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,16 +12,21 @@ import (
 	"time"
 
 	"github.com/recoverctl/recoverctl/inspect"
+	"github.com/recoverctl/recoverctl/internal/clock"
 	"github.com/recoverctl/recoverctl/internal/testkit/cases"
 	"github.com/recoverctl/recoverctl/internal/testkit/incident"
 	"github.com/recoverctl/recoverctl/internal/testkit/kafkatest"
+	"github.com/recoverctl/recoverctl/tui/tuitest"
+	"github.com/recoverctl/recoverctl/views/job"
+	"github.com/recoverctl/recoverctl/views/overview"
+	"github.com/recoverctl/recoverctl/views/scan"
 )
 
 func TestThreeSituations(t *testing.T) { threeSituations(t, kafkatest.StartFake(t).Cluster) }
 
 // A result that was saved before the marker, a PENDING inside the window under a
 // key of generation 3, and the same under one of generation 1: run again,
-// reconciler, run again. Every command says so.
+// reconciler, run again. Every command says so, and the console's screens.
 func threeSituations(t *testing.T, cluster *kafkatest.Cluster) {
 	keys := map[string]cases.TypedKeyCase{}
 	for _, c := range cases.TypedKeys(t) {
@@ -100,6 +106,50 @@ func threeSituations(t *testing.T, cluster *kafkatest.Cluster) {
 		if got.code != 0 || a.Data.Calls == nil || *a.Data.Calls != want {
 			t.Errorf("exit %d: %+v\n%s", got.code, a.Data.Calls, got.errOut)
 		}
+	})
+	t.Run("the console", func(t *testing.T) {
+		a := &app{streams: streams{in: strings.NewReader(""), out: io.Discard, err: io.Discard, environ: []string{"HOME=" + t.TempDir()}}, clock: clock.System{}}
+		if err := newRoot(a).PersistentFlags().Parse(where); err != nil {
+			t.Fatal(err)
+		}
+		if err := a.load(); err != nil {
+			t.Fatal(err)
+		}
+		in, systems, err := a.inspector(a.selection.Profile, remembered{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer systems.close()
+		asked, err := a.job()
+		if err != nil {
+			t.Fatal(err)
+		}
+		scans := scan.New(t.Context(), consoleCalls{in}, time.Now)
+		defer scans.Close()
+		d := tuitest.New(t, tuitest.Plain(), job.New(job.Options{Theme: tuitest.Plain().Theme, Job: asked, Source: in, Reading: overview.Reading{Scans: scans}}), 120, 40)
+		d.Press("c")
+		d.Settle()
+		rows := func(is ...string) {
+			t.Helper()
+			frame := strings.Join(strings.Fields(d.Frame()), " ")
+			for _, row := range is {
+				if !strings.Contains(frame, row) {
+					t.Errorf("%q is not on the screen:\n%s", row, d.Frame())
+				}
+			}
+		}
+		rows("chk-3 chk-2 chk-1", "run again: 2 from chk-3, 2 from chk-2, 1 from chk-1")
+		for digest, outcomes := range map[string]string{keys["alice"].Digest: "RUNS AGAIN RUNS AGAIN reused", keys["bob"].Digest: "reconciler reconciler reconciler", "customer-000123": "RUNS AGAIN RUNS AGAIN RUNS AGAIN"} {
+			found := false
+			for line := range strings.Lines(d.Frame()) {
+				found = found || strings.Contains(line, digest[:8]) && strings.HasSuffix(strings.Join(strings.Fields(line), " "), outcomes)
+			}
+			if !found {
+				t.Errorf("%s is not said to be %s:\n%s", digest, outcomes, d.Frame())
+			}
+		}
+		d.Press("esc")
+		rows(`2 calls would run again from "chk-3", 2 from "chk-2", 1 from "chk-1"`)
 	})
 	t.Run("plan", func(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "plan.json")
