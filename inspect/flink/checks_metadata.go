@@ -1,6 +1,7 @@
 package flink
 
 import (
+	"context"
 	"strings"
 
 	"github.com/recoverctl/recoverctl/inspect"
@@ -21,6 +22,38 @@ func (b *builder) checkPlace() {
 		b.add("L5", inspect.SeverityWarning, "give the path without it",
 			"the path contains the entropy marker %s; Flink stores _metadata without it", entropyMarker)
 	}
+}
+
+// checkMoved tells that the snapshot lies elsewhere than where it was written.
+// Streams inside the metadata are named as files in that folder.
+func (b *builder) checkMoved(ctx context.Context) {
+	for ref := range b.md.Streams() {
+		if ref.Stream.Kind != flinkmeta.InlineStream || strings.Contains(ref.Stream.Path, entropyMarker) {
+			continue
+		}
+		recorded, err := recordedLocation(ref.Stream.Path)
+		if err != nil || !isSnapshotName(recorded.dir().base()) {
+			continue
+		}
+		written := recorded.dir()
+		at, _ := b.store.place(written)
+		if at != b.from.dir.known() && !b.sameFolder(ctx, at) {
+			b.add("M8", inspect.SeverityInfo, "Flink restores a copy where every file that it names by its whole path is still in its place",
+				"it was written to %s and lies at %s: it was copied or moved, or is seen from another machine", written.show(), b.from.dir.show())
+		}
+		return
+	}
+}
+
+// sameFolder reports whether a place is the snapshot's own folder under another
+// name.
+func (b *builder) sameFolder(ctx context.Context, at location) bool {
+	if at.scheme != b.from.dir.scheme {
+		return false
+	}
+	x, xErr := b.from.system.Canonical(ctx, at.name())
+	y, yErr := b.from.system.Canonical(ctx, b.from.dir.name())
+	return xErr == nil && yErr == nil && x == y
 }
 
 func (b *builder) checkMetadata() {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -405,6 +406,48 @@ func TestFilesOfAnotherMachineAreNotMissing(t *testing.T) {
 	}
 	if p.WorstCheck() == inspect.SeverityError {
 		t.Errorf("checks %+v", p.Checks)
+	}
+}
+
+// A checkpoint says where it was written: a copy of it is told as one, whatever
+// its folder is called, and another name of its own place is none.
+func TestACopyIsTold(t *testing.T) {
+	const recorded = "/data/checkpoints/versioned-p2"
+	s := flinkcases.Load(t, "versioned-p2").Snapshots[0]
+	dir, other := flinkcases.Copy(t, "versioned-p2"), flinkcases.Copy(t, "versioned-p2")
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(dir, link); err != nil {
+		t.Fatal(err)
+	}
+	for name, tt := range map[string]struct {
+		at, mapped string
+		copied     bool
+	}{
+		"its place":                   {dir, dir, false},
+		"its place, by a link":        {link, dir, false},
+		"its place, mapped to a link": {dir, link, false},
+		"a copy beside it":            {other, dir, true},
+		"another machine":             {dir, "", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := flink.Options{}
+			if tt.mapped != "" {
+				o.Mappings = []flink.Mapping{{From: "file:" + recorded, To: tt.mapped}}
+			}
+			p, err := newStore(t, o).Point(t.Context(), filepath.Join(tt.at, s.Path))
+			if err != nil {
+				t.Fatal(err)
+			}
+			at := slices.IndexFunc(p.Checks, func(c inspect.Check) bool { return c.ID == "M8" })
+			switch {
+			case (at >= 0) != tt.copied:
+				t.Errorf("checks %+v", p.Checks)
+			case tt.copied:
+				if c := p.Checks[at]; c.Severity != inspect.SeverityInfo || !strings.Contains(c.Message, "written to "+recorded+"/"+s.Path+" and lies at "+filepath.Join(tt.at, s.Path)) {
+					t.Errorf("%+v", c)
+				}
+			}
+		})
 	}
 }
 

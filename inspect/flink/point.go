@@ -38,6 +38,7 @@ func (b *builder) build(ctx context.Context) (inspect.RecoveryPoint, error) {
 	b.kind()
 	b.checkPlace()
 	b.checkMetadata()
+	b.checkMoved(ctx)
 	b.checkVersions()
 	if err := b.checkFiles(ctx); err != nil {
 		return b.point, accessFault(err, b.from.meta, b.from.uri)
