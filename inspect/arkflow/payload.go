@@ -127,5 +127,9 @@ func (p Payload) batch(use func(arrow.RecordBatch) error) (err error) {
 		}
 		return errors.New("the payload's Arrow stream has no record batch")
 	}
-	return use(reader.RecordBatch())
+	b := reader.RecordBatch()
+	if b.NumRows() < 0 {
+		return fmt.Errorf("the payload's batch says that it has %d rows", b.NumRows())
+	}
+	return use(b)
 }

@@ -109,7 +109,13 @@ func (c *checker) open(at int64) table {
 // field is where a field's value stands; 0: the table has none.
 func (c *checker) field(t table, n int) int64 {
 	entry := int64(4 + 2*n)
-	if c.err != nil || t.at == 0 || entry+2 > t.size {
+	if c.err != nil || t.at == 0 || entry >= t.size {
+		return 0
+	}
+	// A list of an odd size ends in the middle of an entry, which the library reads
+	// all the same.
+	if t.fields+entry+2 > int64(len(c.b)) {
+		c.fail("a table's list of fields has %d bytes", t.size)
 		return 0
 	}
 	offset := int64(binary.LittleEndian.Uint16(c.b[t.fields+entry:]))
