@@ -120,25 +120,33 @@ func (d *decoder) profile(n *yaml.Node, path string) Profile {
 	return p
 }
 
+// tls is the section of that name; nil where it is absent.
+func (d *decoder) tls(s *section) *TLS {
+	tls := s.child("tls")
+	if tls == nil {
+		return nil
+	}
+	t := &TLS{
+		CAFile: d.filePath(tls, "ca-file"), CertFile: d.filePath(tls, "cert-file"), KeyFile: d.filePath(tls, "key-file"),
+		ServerName: tls.text("server-name", notBlank),
+	}
+	if tls.value["cert-file"] != nil {
+		tls.need("key-file")
+	}
+	if tls.value["key-file"] != nil {
+		tls.need("cert-file")
+	}
+	tls.close()
+	return t
+}
+
 func (d *decoder) kafka(s *section) Kafka {
 	k := Kafka{Timeouts: Timeouts{Dial: DefaultDialTimeout, Request: DefaultTimeout}}
 	if s == nil {
 		return k
 	}
 	k.Brokers = s.texts("brokers", serverAddress)
-	if tls := s.child("tls"); tls != nil {
-		k.TLS = &TLS{
-			CAFile: d.filePath(tls, "ca-file"), CertFile: d.filePath(tls, "cert-file"), KeyFile: d.filePath(tls, "key-file"),
-			ServerName: tls.text("server-name", notBlank),
-		}
-		if tls.value["cert-file"] != nil {
-			tls.need("key-file")
-		}
-		if tls.value["key-file"] != nil {
-			tls.need("cert-file")
-		}
-		tls.close()
-	}
+	k.TLS = d.tls(s)
 	if sasl := s.child("sasl"); sasl != nil {
 		k.SASL = d.sasl(sasl)
 		if k.SASL.Mechanism == "aws-msk-iam" && s.value["tls"] == nil {
@@ -260,6 +268,8 @@ func (d *decoder) job(n *yaml.Node, path string, number int) Job {
 		j.Flink.REST = f.text("rest", httpURL)
 		j.Flink.Job = f.text("job", notBlank)
 		j.Flink.OperatorUID = f.text("operator-uid", notBlank)
+		d.flinkLogin(f, &j.Flink)
+		j.Flink.Jar, j.Flink.EntryClass, j.Flink.Arguments = f.text("jar", notBlank), f.text("entry-class", notBlank), f.texts("arguments")
 		f.close()
 	}
 	if f := s.child("fluss"); f != nil {
@@ -307,6 +317,20 @@ func (j *Job) settle(number int) {
 		j.Name = j.Fluss.Table
 	default:
 		j.Name = fmt.Sprintf("job-%d", number)
+	}
+}
+
+// flinkLogin is how we identify ourselves to a JobManager.
+func (d *decoder) flinkLogin(s *section, f *Flink) {
+	f.Token, f.Username, f.Password, f.TLS = d.secret(s, "token"), s.text("username", notBlank), d.secret(s, "password"), d.tls(s)
+	if s.value["username"] != nil {
+		s.need("password")
+	}
+	if s.value["password"] != nil {
+		s.need("username")
+	}
+	if n := s.value["token"]; n != nil && s.value["username"] != nil {
+		d.problem(n, "flink has a token and a username; it must be one of them")
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -164,6 +165,12 @@ func TestWhatIsWrongInAFileIsToldWithItsLine(t *testing.T) {
 		{"a broker with a blank in it", kafkaOf("brokers: ['k1 :9092']"), []string{`an element of brokers: "k1 :9092" is not an address; write host:port`}},
 		{"a Fluss user without a password", jobOf("fluss: {username: u}"), []string{"5:16: fluss has no password"}},
 		{"a Fluss password without a user", jobOf("fluss: {password: {prompt: true}}"), []string{"5:16: fluss has no username"}},
+		{"a Flink user without a password", jobOf("flink: {username: u}"), []string{"5:16: flink has no password"}},
+		{"a Flink password without a user", jobOf("flink: {password: {env: P}}"), []string{"5:16: flink has no username"}},
+		{"a Flink token and a user", jobOf("flink: {token: {env: T}, username: u, password: {env: P}}"), []string{"flink has a token and a username; it must be one of them"}},
+		{"a Flink token written down", jobOf("flink: {token: hunter2}"), []string{"token is text; secrets are not written into this file"}},
+		{"a Flink key without its certificate", jobOf("flink: {tls: {key-file: k.pem}}"), []string{"tls has no cert-file"}},
+		{"arguments in one text", jobOf("flink: {arguments: --name orders}"), []string{"arguments is text; it must be a list"}},
 		{"a token without a token", kafkaOf("sasl: {mechanism: oauthbearer}"), []string{"4:13: sasl has no password"}},
 		{"a date where text belongs", jobOf("action-state: {topic: 2026-01-02}"), []string{"topic is a date; it must be text; put it in quotes"}},
 		{"true where text belongs", jobOf("engine: true"), []string{"engine is true or false; it must be text; put it in quotes"}},
@@ -362,9 +369,16 @@ func TestWhatCanBeWrittenInMoreThanOneWay(t *testing.T) {
 			"flink: {job: 4f3c92d07be1458a96c0d1e2f3a4b5c6}":      {Job: "4f3c92d07be1458a96c0d1e2f3a4b5c6"},
 			"flink: {rest: 'https://jm/flink/a/'}":                {REST: "https://jm/flink/a/"},
 		} {
-			if got := job(t, lines).Flink; got != want {
+			if got := job(t, lines).Flink; !reflect.DeepEqual(got, want) {
 				t.Errorf("%s is %+v, want %+v", lines, got, want)
 			}
+		}
+	})
+	t.Run("how a job is logged in to Flink, and started there", func(t *testing.T) {
+		got := job(t, "flink: {rest: 'https://jm', username: ops, password: {env: P}, tls: {server-name: flink}, jar: orders.jar, entry-class: a.B, arguments: [--name, 'two words', '']}").Flink
+		if got.Username != "ops" || got.Password.Env != "P" || got.TLS == nil || got.TLS.ServerName != "flink" || !got.Token.IsZero() ||
+			got.Jar != "orders.jar" || got.EntryClass != "a.B" || !slices.Equal(got.Arguments, []string{"--name", "two words", ""}) {
+			t.Errorf("%+v", got)
 		}
 	})
 	t.Run("TLS without any file", func(t *testing.T) {

@@ -86,6 +86,14 @@ func (e *explanation) addSecret(key, path string, source secret.Source) {
 	e.add(key, path, value)
 }
 
+// explain adds the keys of a tls section.
+func (t *TLS) explain(add func(key, value string)) {
+	add("tls.ca-file", t.CAFile)
+	add("tls.cert-file", t.CertFile)
+	add("tls.key-file", t.KeyFile)
+	add("tls.server-name", t.ServerName)
+}
+
 func (e *explanation) kafka(k Kafka) {
 	add := func(key, value string) { e.add("kafka."+key, "kafka."+key, value) }
 	add("brokers", list(k.Brokers))
@@ -93,10 +101,7 @@ func (e *explanation) kafka(k Kafka) {
 		add("tls", "off")
 	} else {
 		add("tls", "on")
-		add("tls.ca-file", k.TLS.CAFile)
-		add("tls.cert-file", k.TLS.CertFile)
-		add("tls.key-file", k.TLS.KeyFile)
-		add("tls.server-name", k.TLS.ServerName)
+		k.TLS.explain(add)
 	}
 	if k.SASL == nil {
 		add("sasl", "off")
@@ -157,6 +162,17 @@ func (e *explanation) job(shownAt, at string, j Job) {
 	add("flink.rest", j.Flink.REST)
 	add("flink.job", j.Flink.Job)
 	add("flink.operator-uid", j.Flink.OperatorUID)
+	e.addSecret(shownAt+"flink.token", at+"flink.token", j.Flink.Token)
+	add("flink.username", j.Flink.Username)
+	e.addSecret(shownAt+"flink.password", at+"flink.password", j.Flink.Password)
+	if t := j.Flink.TLS; t != nil {
+		t.explain(func(key, value string) { add("flink."+key, value) })
+	}
+	add("flink.jar", j.Flink.Jar)
+	add("flink.entry-class", j.Flink.EntryClass)
+	for i, text := range j.Flink.Arguments {
+		add(fmt.Sprintf("flink.arguments[%d]", i), text)
+	}
 	add("fluss.servers", list(j.Fluss.Servers))
 	add("fluss.table", j.Fluss.Table)
 	add("fluss.username", j.Fluss.Username)

@@ -120,12 +120,22 @@ type ActionState struct {
 	JobTombstones bool    // whether the job itself writes tombstones
 }
 
-// Flink is where a job's JobManager answers, and what it calls the job and its
-// agent operator.
+// Flink is where a job's JobManager answers and how we identify ourselves there,
+// what it calls the job and its agent operator, and how the job is started.
 type Flink struct {
 	REST        string // http or https; empty: not said
 	Job         string // name or id; empty: the job's own name is its name in Flink too
 	OperatorUID string // that the job's code sets for its agent operator; empty: not said
+
+	Token    secret.Source // bearer token; not together with Username
+	Username string        // basic authentication, together with Password
+	Password secret.Source
+	TLS      *TLS // of an https address; nil: the system's authorities
+
+	// How the job is started again, which Flink does not tell.
+	Jar        string   // id or name of the uploaded jar; empty: the only one
+	EntryClass string   // empty: the one of the jar's manifest
+	Arguments  []string // of the program
 }
 
 // Fluss is where a job's Fluss tables are.

@@ -57,6 +57,11 @@ func (a *app) load() error {
 			fmt.Fprintf(a.err, "warning: %s\n", warning)
 		}
 	}
+	for _, source := range flinkSecrets(a.selection.Profile.Jobs) {
+		for _, warning := range source.Warnings() {
+			fmt.Fprintf(a.err, "warning: %s\n", warning)
+		}
+	}
 	return nil
 }
 
@@ -141,7 +146,7 @@ func (a *app) inspector(p config.Profile, prompt secret.Prompter) (*inspect.Insp
 		return nil, connections{}, err
 	}
 	points := &places{Store: store, clock: a.clock}
-	to := connections{points: points, stores: stores, log: newCluster(p, prompt, a.clock), live: newJobManagers(a.loaded.Timeout, a.clock)}
+	to := connections{points: points, stores: stores, log: newCluster(p, prompt, a.clock), live: newJobManagers(flinkLogins{p.Jobs, prompt}, a.loaded.Timeout, a.clock)}
 	to.tables = a.logsOf(p, to.log, stores, prompt)
 	switch {
 	case len(to.tables.tables) > 0:

@@ -93,7 +93,7 @@ func (a *app) console(ctx context.Context) error {
 		Theme: look, Now: a.clock.Now, Jobs: list, Source: in, LiveEvery: live.Usual, Plans: consolePlans{app: a, in: in, systems: systems, prompt: prompt, applies: applies},
 		Explained:   explainedJobs(profile, nil),
 		Settings:    consoleSettings{app: a, in: in, systems: systems, prompt: prompt, applies: applies},
-		Rollbacks:   consoleRollbacks{app: a, in: in, applies: applies},
+		Rollbacks:   consoleRollbacks{app: a, in: in, prompt: prompt, applies: applies},
 		Connections: func() []views.Connection { return connectionList(profile, systems) },
 	})
 	if a.nothingToShow() {
@@ -140,6 +140,7 @@ func (a *app) askFirst(ctx context.Context) (secret.Prompter, error) {
 	if login := a.selection.Profile.Kafka.SASL; login != nil {
 		sources = append(sources, login.Password, login.SessionToken)
 	}
+	sources = append(sources, flinkSecrets(a.selection.Profile.Jobs)...)
 	for _, o := range a.selection.Profile.ObjectStores {
 		sources = append(sources, secretsOf(o.Credentials)...)
 	}

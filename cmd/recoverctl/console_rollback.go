@@ -11,6 +11,7 @@ import (
 	"github.com/recoverctl/recoverctl/actions/flink"
 	"github.com/recoverctl/recoverctl/inspect"
 	"github.com/recoverctl/recoverctl/internal/fault"
+	"github.com/recoverctl/recoverctl/internal/secret"
 	"github.com/recoverctl/recoverctl/views/apply"
 	"github.com/recoverctl/recoverctl/views/rollback"
 )
@@ -20,6 +21,7 @@ import (
 type consoleRollbacks struct {
 	app     *app
 	in      *inspect.Inspector
+	prompt  secret.Prompter
 	applies *apply.Current
 }
 
@@ -27,11 +29,15 @@ var _ rollback.Source = consoleRollbacks{}
 
 // Make implements rollback.Source.
 func (c consoleRollbacks) Make(ctx context.Context, job inspect.Job, ask rollback.Ask) (rollback.Made, error) {
-	asked, err := withIDs(actions.FlinkAsk{Point: ask.Point, Jar: ask.Jar, Arguments: ask.Arguments, NoSavepoint: ask.NoSavepoint})
+	asked, err := withIDs(c.app.asConfigured(job, actions.FlinkAsk{Point: ask.Point, Jar: ask.Jar, Arguments: ask.Arguments, NoSavepoint: ask.NoSavepoint}))
 	if err != nil {
 		return rollback.Made{}, err
 	}
-	e, faults := c.app.flinkSources(job, c.in).Look(ctx, ask.Point)
+	sources, err := c.app.flinkSources(ctx, job, c.in, c.prompt)
+	if err != nil {
+		return rollback.Made{}, err
+	}
+	e, faults := sources.Look(ctx, ask.Point)
 	switch {
 	case ctx.Err() != nil:
 		return rollback.Made{}, ctx.Err()
@@ -47,7 +53,11 @@ func (c consoleRollbacks) Make(ctx context.Context, job inspect.Job, ask rollbac
 
 // Review implements rollback.Source.
 func (c consoleRollbacks) Review(ctx context.Context, job inspect.Job, of actions.Document) (rollback.Made, error) {
-	e, faults := c.app.flinkSources(job, c.in).Gather(ctx, of)
+	sources, err := c.app.flinkSources(ctx, job, c.in, c.prompt)
+	if err != nil {
+		return rollback.Made{}, err
+	}
+	e, faults := sources.Gather(ctx, of)
 	if ctx.Err() != nil {
 		return rollback.Made{}, ctx.Err()
 	}
@@ -90,7 +100,11 @@ func (c consoleRollbacks) Question(made rollback.Made) actions.Question {
 func (c consoleRollbacks) Busy() string { return c.applies.Busy() }
 
 // Start implements rollback.Source.
-func (c consoleRollbacks) Start(_ context.Context, job inspect.Job, made rollback.Made, answer apply.Answer) (*apply.Running, error) {
+func (c consoleRollbacks) Start(ctx context.Context, job inspect.Job, made rollback.Made, answer apply.Answer) (*apply.Running, error) {
+	sources, err := c.app.flinkSources(ctx, job, c.in, c.prompt)
+	if err != nil {
+		return nil, err
+	}
 	name := "rollback " + shortID(made.Plan.PlanID)
 	if err := c.applies.Reserve(name); err != nil {
 		return nil, err
@@ -98,7 +112,7 @@ func (c consoleRollbacks) Start(_ context.Context, job inspect.Job, made rollbac
 	running, err := c.app.startFromConsole(c.applies, job, c.Question(made), made.Plan.Target.Cluster, name, answer, func(approval actions.Approval, who actions.Operator) (*actions.Run, func(), error) {
 		// The run outlives every screen, and ends by itself or by Stop alone.
 		return c.app.beginFlink(context.Background(), approvedFlink{
-			plan: made.Plan, report: made.Report, approval: approval, who: who, sources: c.app.flinkSources(job, c.in), step: answer.Step,
+			plan: made.Plan, report: made.Report, approval: approval, who: who, sources: sources, step: answer.Step,
 		})
 	})
 	if err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"slices"
 	"strconv"
 	"time"
@@ -30,7 +31,7 @@ not forgotten, of both the newest first.
 
 Exit codes: 0 done, whatever state the jobs are in, ` + flinkExits,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.withFlink(nil, func(live *flink.Live, _ inspect.JobRef) error {
+			return a.withFlink(cmd.Context(), nil, func(live *flink.Live, _ inspect.JobRef) error {
 				list, err := live.Jobs(cmd.Context())
 				if err != nil {
 					return err
@@ -48,7 +49,7 @@ func newFlinkJob(a *app) *cobra.Command {
 
 Exit codes: 0 done, 1 the job is FAILING, FAILED or RESTARTING, ` + flinkExits,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.withFlink(args, func(live *flink.Live, ref inspect.JobRef) error {
+			return a.withFlink(cmd.Context(), args, func(live *flink.Live, ref inspect.JobRef) error {
 				state, err := live.Live(cmd.Context(), ref)
 				if state.JobID == "" {
 					return err
@@ -80,7 +81,7 @@ Exit codes: 0 done, whatever was found, ` + flinkExits,
 			if limit < 1 || limit > maxFailures {
 				return fault.New(fault.Usage, "read flags", "--limit %d: a number from 1 to %d", limit, maxFailures)
 			}
-			return a.withFlink(args, func(live *flink.Live, ref inspect.JobRef) error {
+			return a.withFlink(cmd.Context(), args, func(live *flink.Live, ref inspect.JobRef) error {
 				list, err := live.Failures(cmd.Context(), ref, limit)
 				if err != nil {
 					return err
@@ -113,7 +114,7 @@ default).
 
 Exit codes: 0 done, whatever was found, ` + flinkExits,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.withFlink(args, func(live *flink.Live, ref inspect.JobRef) error {
+			return a.withFlink(cmd.Context(), args, func(live *flink.Live, ref inspect.JobRef) error {
 				state, err := live.Live(cmd.Context(), ref)
 				if state.Checkpoints == nil {
 					return err
@@ -149,7 +150,7 @@ Exit codes: 0 done, whatever was found, ` + flinkExits + `
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.withFlink(args[1:], func(live *flink.Live, ref inspect.JobRef) error {
+			return a.withFlink(cmd.Context(), args[1:], func(live *flink.Live, ref inspect.JobRef) error {
 				c, err := live.Checkpoint(cmd.Context(), ref, id)
 				if err != nil {
 					return err
@@ -169,7 +170,7 @@ func atMostOneJob(cmd *cobra.Command, args []string) error {
 
 // withFlink loads the configuration and runs do with the JobManager and the job
 // that are meant: the one of the arguments, else the configured one.
-func (a *app) withFlink(args []string, do func(*flink.Live, inspect.JobRef) error) error {
+func (a *app) withFlink(ctx context.Context, args []string, do func(*flink.Live, inspect.JobRef) error) error {
 	if err := a.load(); err != nil {
 		return err
 	}
@@ -177,9 +178,9 @@ func (a *app) withFlink(args []string, do func(*flink.Live, inspect.JobRef) erro
 	if err != nil {
 		return err
 	}
-	managers := newJobManagers(a.loaded.Timeout, a.clock)
+	managers := newJobManagers(flinkLogins{a.selection.Profile.Jobs, terminalPrompt{}}, a.loaded.Timeout, a.clock)
 	defer managers.close()
-	live, err := managers.at(ref.REST)
+	live, err := managers.at(ctx, ref.REST)
 	if err != nil {
 		return err
 	}

@@ -352,7 +352,7 @@ func TestConfigCheckAsksTheJobManager(t *testing.T) {
 
 // The console asks the job's own JobManager for a checkpoint's tasks.
 func TestTheConsoleAsksForTasks(t *testing.T) {
-	m := newJobManagers(time.Second, clock.System{})
+	m := newJobManagers(flinkLogins{}, time.Second, clock.System{})
 	t.Cleanup(m.close)
 	in := inspect.New(nil, nil, clock.System{}).WithLive(m)
 	job := inspect.Job{Name: "order-agent-c", Flink: inspect.RefOf(recordedFlink("2.3.0").Start(t, "failed"), "order-agent-c")}
@@ -371,7 +371,7 @@ func TestTheConsoleAsksForTasks(t *testing.T) {
 }
 
 func TestTheHeaderSaysWhetherFlinkAnswers(t *testing.T) {
-	m := newJobManagers(time.Second, clock.System{})
+	m := newJobManagers(flinkLogins{}, time.Second, clock.System{})
 	t.Cleanup(m.close)
 	said := func() string { return m.connection().State }
 	if got := said(); got != "not asked" {

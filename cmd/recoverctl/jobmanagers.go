@@ -31,6 +31,7 @@ func flinkRef(j config.Job) inspect.JobRef {
 type jobManagers struct {
 	timeout time.Duration // of one request
 	clock   clock.Clock
+	logins  flinkLogins
 
 	mu      sync.Mutex // never held while anything is asked
 	clients map[string]*flinkrest.Client
@@ -42,13 +43,13 @@ var (
 	_ inspect.CheckpointStore = (*jobManagers)(nil)
 )
 
-func newJobManagers(timeout time.Duration, c clock.Clock) *jobManagers {
-	return &jobManagers{timeout: timeout, clock: c, clients: map[string]*flinkrest.Client{}, links: map[string]*link{}}
+func newJobManagers(logins flinkLogins, timeout time.Duration, c clock.Clock) *jobManagers {
+	return &jobManagers{logins: logins, timeout: timeout, clock: c, clients: map[string]*flinkrest.Client{}, links: map[string]*link{}}
 }
 
 // Live implements inspect.LiveStore.
 func (m *jobManagers) Live(ctx context.Context, ref inspect.JobRef) (inspect.LiveState, error) {
-	live, err := m.at(ref.REST)
+	live, err := m.at(ctx, ref.REST)
 	if err != nil {
 		return inspect.LiveState{}, err
 	}
@@ -59,7 +60,7 @@ func (m *jobManagers) Live(ctx context.Context, ref inspect.JobRef) (inspect.Liv
 
 // Checkpoint implements inspect.CheckpointStore.
 func (m *jobManagers) Checkpoint(ctx context.Context, ref inspect.JobRef, id int64) (inspect.LiveCheckpointDetails, error) {
-	live, err := m.at(ref.REST)
+	live, err := m.at(ctx, ref.REST)
 	if err != nil {
 		return inspect.LiveCheckpointDetails{}, err
 	}
@@ -69,22 +70,46 @@ func (m *jobManagers) Checkpoint(ctx context.Context, ref inspect.JobRef, id int
 }
 
 // at is the JobManager at an address.
-func (m *jobManagers) at(rest string) (*flink.Live, error) {
+func (m *jobManagers) at(ctx context.Context, rest string) (*flink.Live, error) {
+	client, err := m.client(ctx, rest)
+	if err != nil {
+		return nil, err
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	client, known := m.clients[rest]
-	if !known {
-		var err error
-		if client, err = flinkrest.New(flinkrest.Options{Address: rest, Timeout: m.timeout}); err != nil {
-			return nil, err
-		}
-		m.clients[rest] = client
-	}
 	if m.links[rest] == nil {
 		m.links[rest] = &link{clock: m.clock}
 		m.links[rest].trying()
 	}
 	return flink.NewLive(client, m.clock), nil
+}
+
+// client is the connection to an address. A program may be asked for a secret
+// before it is made, so that is not done under the lock.
+func (m *jobManagers) client(ctx context.Context, rest string) (*flinkrest.Client, error) {
+	m.mu.Lock()
+	client, known := m.clients[rest]
+	m.mu.Unlock()
+	if known {
+		return client, nil
+	}
+	options, err := m.logins.options(ctx, rest)
+	if err != nil {
+		return nil, err
+	}
+	options.Timeout = m.timeout
+	made, err := flinkrest.New(options)
+	if err != nil {
+		return nil, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if client, known := m.clients[rest]; known { // another was quicker
+		made.Close()
+		return client, nil
+	}
+	m.clients[rest] = made
+	return made, nil
 }
 
 // answered keeps whether an address answered as a JobManager does, whatever it

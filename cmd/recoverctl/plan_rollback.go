@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -14,7 +15,6 @@ import (
 	"github.com/recoverctl/recoverctl/actions/flink"
 	"github.com/recoverctl/recoverctl/inspect"
 	"github.com/recoverctl/recoverctl/internal/fault"
-	"github.com/recoverctl/recoverctl/internal/flinkrest"
 	"github.com/recoverctl/recoverctl/internal/secret"
 )
 
@@ -108,7 +108,8 @@ its savepoint first and is cancelled then, and where it does not keep its
 checkpoints no plan is made. --no-savepoint takes none: the job is cancelled.
 
 Flink does not say from which jar and with which arguments a job was started: they
-are given here. The one uploaded jar is taken where there is only one. The plan
+are given here, or as flink.jar, flink.entry-class and flink.arguments of the job
+in the profile. The one uploaded jar is taken where there is only one. The plan
 holds the id of the new job: Flink refuses a second one of that id, so that the
 job can't be started twice.
 
@@ -160,12 +161,28 @@ func (a *app) flinkJobOf(op string) (inspect.Job, error) {
 }
 
 // flinkSources is where the evidence about a Flink job is read.
-func (a *app) flinkSources(job inspect.Job, in *inspect.Inspector) flink.Sources {
-	return flink.Sources{REST: flinkrest.Options{Address: job.Flink.REST, Timeout: a.loaded.Timeout}, Job: job, Points: in, Clock: a.clock}
+func (a *app) flinkSources(ctx context.Context, job inspect.Job, in *inspect.Inspector, prompt secret.Prompter) (flink.Sources, error) {
+	options, err := flinkLogins{a.selection.Profile.Jobs, prompt}.options(ctx, job.Flink.REST)
+	options.Timeout = a.loaded.Timeout
+	return flink.Sources{REST: options, Job: job, Points: in, Clock: a.clock}, err
+}
+
+// asConfigured fills in what an ask leaves open and the profile says of the job.
+func (a *app) asConfigured(job inspect.Job, ask actions.FlinkAsk) actions.FlinkAsk {
+	for _, j := range a.selection.Profile.Jobs {
+		if j.Name != job.Name {
+			continue
+		}
+		ask.Jar, ask.EntryClass = cmp.Or(ask.Jar, j.Flink.Jar), cmp.Or(ask.EntryClass, j.Flink.EntryClass)
+		if len(ask.Arguments) == 0 {
+			ask.Arguments = j.Flink.Arguments
+		}
+	}
+	return ask
 }
 
 // withFlinkSources runs do with the job and where its evidence is read.
-func (a *app) withFlinkSources(op string, prompt secret.Prompter, do func(flink.Sources) error) error {
+func (a *app) withFlinkSources(ctx context.Context, op string, prompt secret.Prompter, do func(flink.Sources) error) error {
 	job, err := a.flinkJobOf(op)
 	if err != nil {
 		return err
@@ -175,7 +192,11 @@ func (a *app) withFlinkSources(op string, prompt secret.Prompter, do func(flink.
 		return err
 	}
 	defer systems.close()
-	return do(a.flinkSources(job, in))
+	sources, err := a.flinkSources(ctx, job, in, prompt)
+	if err != nil {
+		return err
+	}
+	return do(sources)
 }
 
 // newFlinkID is an id for a trigger, or for a job, that nobody has yet.
@@ -219,8 +240,8 @@ func (a *app) planFlink(ctx context.Context, kind string, ask flinkAsk) error {
 	if job, err := a.job(); err == nil && job.Flink.REST == "" && ask.handoff && ask.out == "" {
 		return a.handoffUnasked(ctx, job, ask.Point)
 	}
-	return a.withFlinkSources("plan "+kind, terminalPrompt{}, func(sources flink.Sources) error {
-		asked, err := withIDs(ask.FlinkAsk)
+	return a.withFlinkSources(ctx, "plan "+kind, terminalPrompt{}, func(sources flink.Sources) error {
+		asked, err := withIDs(a.asConfigured(sources.Job, ask.FlinkAsk))
 		if err != nil {
 			return err
 		}

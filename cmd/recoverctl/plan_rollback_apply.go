@@ -28,7 +28,7 @@ func (a *app) applyFlink(ctx context.Context, plan actions.Document, ask applyAs
 		return err
 	}
 	defer p.person.close()
-	return a.withFlinkSources("apply", prompt, func(sources flink.Sources) error {
+	return a.withFlinkSources(ctx, "apply", prompt, func(sources flink.Sources) error {
 		who, err := a.operator(sources.Job)
 		if err != nil {
 			return err
@@ -118,7 +118,7 @@ func (a *app) refuseFlink(plan actions.Document, e actions.FlinkEvidence, refuse
 
 // verifyFlink says from what Flink knows now what has become of a plan.
 func (a *app) verifyFlink(ctx context.Context, plan actions.Document) error {
-	return a.withFlinkSources("verify", terminalPrompt{}, func(sources flink.Sources) error {
+	return a.withFlinkSources(ctx, "verify", terminalPrompt{}, func(sources flink.Sources) error {
 		v := flink.Verify(ctx, sources, plan)
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -148,7 +148,7 @@ func (a *app) showFlink(ctx context.Context, file string, data []byte, handoff b
 	var faults []error
 	var unread error
 	if job, err := a.job(); err == nil && job.Flink.REST != "" {
-		err := a.withFlinkSources("plan show", terminalPrompt{}, func(sources flink.Sources) error {
+		err := a.withFlinkSources(ctx, "plan show", terminalPrompt{}, func(sources flink.Sources) error {
 			plan, _ := actions.ParseDocument(data) // it is valid
 			var e actions.FlinkEvidence
 			if e, faults = sources.Gather(ctx, plan); ctx.Err() != nil {

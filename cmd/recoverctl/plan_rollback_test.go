@@ -124,6 +124,50 @@ func TestARollbackFromThePlanToTheReceipt(t *testing.T) {
 	s.wrote(file)
 }
 
+// The profile holds how Flink is logged in to, and how the job is started: every
+// request has the token, and no word of this program.
+func TestARollbackAsTheProfileHasIt(t *testing.T) {
+	t.Parallel()
+	const token = "hush-hush-hush"
+	file := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(file, []byte(token+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := startFlinkScene(t)
+	s.manager.Upload("00000000_other.jar")
+	profile, err := os.ReadFile(s.config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.configure(strings.Replace(string(profile), s.manager.URL+`"}`, s.manager.URL+`", token: {file: `+file+`}, jar: orders.jar, arguments: [--name, `+incident.Job+`]}`, 1))
+	var without sync.Map
+	s.manager.Fault = func(_ int, r *http.Request) flinktest.Fault {
+		if r.Header.Get("Authorization") != "Bearer "+token {
+			without.Store(r.Method+" "+r.URL.Path, true)
+		}
+		return flinktest.NoFault
+	}
+	plan := filepath.Join(t.TempDir(), "rollback.json")
+	made := s.run("plan", "rollback", "--point", s.points+"/chk-43", "--out", plan, "-o", "json")
+	got := s.run(s.applyArgs(plan, decodeAnswer[planJSON](t, "FlinkPlan", made).Data.PlanID)...)
+	if got.code != 0 {
+		t.Errorf("exit %d\n%s%s", got.code, got.out, got.errOut)
+	}
+	without.Range(func(request, _ any) bool {
+		t.Errorf("%s has no token", request)
+		return true
+	})
+	for _, said := range []string{made.out, made.errOut, got.out, got.errOut} {
+		if strings.Contains(said, token) {
+			t.Errorf("the token is told:\n%s", said)
+		}
+	}
+	started, _ := s.manager.Job(newJob(t, plan))
+	if started.Jar != flinkJar || !slices.Equal(started.Arguments, []string{"--name", incident.Job}) {
+		t.Errorf("started %+v", started)
+	}
+}
+
 func TestTheSmallPlansOfAFlinkJob(t *testing.T) {
 	t.Parallel()
 	for kind, tt := range map[string]struct{ wrote, accept, says string }{
@@ -285,7 +329,7 @@ func TestTheConsoleRollsAJobBack(t *testing.T) {
 	}
 	applies := apply.NewCurrent()
 	look := theme.New(theme.Options{Palette: theme.NoStyle})
-	root, _ := console.New(console.Options{Theme: look, Now: a.clock.Now, Jobs: []inspect.Job{job}, Source: in, Rollbacks: consoleRollbacks{app: a, in: in, applies: applies}})
+	root, _ := console.New(console.Options{Theme: look, Now: a.clock.Now, Jobs: []inspect.Job{job}, Source: in, Rollbacks: consoleRollbacks{app: a, in: in, prompt: remembered{}, applies: applies}})
 	d := tuitest.New(t, tui.Options{Theme: look, Header: func() tui.Header { return tui.Header{Profile: "demo", Access: "operate 29m"} }, Jobs: applies.Jobs}, root, 120, 40)
 	d.Press("enter")
 	d.WaitIdle()

@@ -244,7 +244,10 @@ func renderFacts(t *table, facts []actions.FactVerdict) {
 	for _, f := range facts {
 		now, source := orNothing(""), ""
 		if f.Now != nil {
-			now, source = *f.Now, actions.SourceWords(f.NowSource)
+			now = *f.Now
+			if f.NowSource != "" {
+				source = actions.SourceWords(f.NowSource)
+			}
 		}
 		t.row(text(f.Name), text(now), text(source), text(pointed(f.Before)), text(pointed(f.After)), text(string(f.State)))
 	}
