@@ -35,6 +35,8 @@ finished by the same command. Of a plan of settings exactly its settings are set
 and read again. Of a plan about a Flink job a savepoint is taken, the job ended, or
 ended and started again from the plan's recovery point, and what Flink then says of
 it is compared with the plan; a plan that stopped half-way goes on where it was.
+Of a plan about a Fluss producer exactly its entry is deleted, or exactly its
+offsets registered, and read again.
 
 At a terminal the approval is a phrase that is typed. Without one it is
 --approve with the plan's id: 8 digits, in production all 64. Each warning of
@@ -75,6 +77,9 @@ stopped, or not approved.`,
 			if document, ok := plan.(actions.Document); ok {
 				if actions.FlinkKind(document.Kind) {
 					return a.applyFlink(cmd.Context(), document, ask)
+				}
+				if actions.ProducerKind(document.Kind) {
+					return a.applyProducer(cmd.Context(), document, ask)
 				}
 				return a.applySettings(cmd.Context(), document, ask)
 			}

@@ -27,7 +27,8 @@ func (a *app) openFluss(p config.Profile, f config.Fluss, stores *objectStores, 
 	return newFlussCluster(p, f, stores, prompt, a.loaded.Timeout, a.clock)
 }
 
-func newFlussCluster(p config.Profile, f config.Fluss, stores *objectStores, prompt secret.Prompter, timeout time.Duration, c clock.Clock) (*flussCluster, error) {
+// newFlussClient makes a client of a cluster. Nothing is connected to.
+func newFlussClient(f config.Fluss, prompt secret.Prompter, timeout time.Duration) (*flussrpc.Client, error) {
 	conf := flussrpc.Config{Servers: f.Servers, Timeout: timeout}
 	if f.Username != "" {
 		conf.Login = func(ctx context.Context) (flussrpc.Login, error) {
@@ -35,7 +36,11 @@ func newFlussCluster(p config.Profile, f config.Fluss, stores *objectStores, pro
 			return flussrpc.Login{Username: f.Username, Password: password}, err
 		}
 	}
-	client, err := flussrpc.NewClient(conf)
+	return flussrpc.NewClient(conf)
+}
+
+func newFlussCluster(p config.Profile, f config.Fluss, stores *objectStores, prompt secret.Prompter, timeout time.Duration, c clock.Clock) (*flussCluster, error) {
+	client, err := newFlussClient(f, prompt, timeout)
 	if err != nil {
 		return nil, err
 	}

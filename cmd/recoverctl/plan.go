@@ -21,7 +21,7 @@ import (
 
 func newPlan(a *app) *cobra.Command {
 	return group("plan", "Make and review plans; no system is changed", newPlanCleanup(a), newPlanSettings(a),
-		newPlanRollback(a), newPlanSavepoint(a), newPlanStop(a), newPlanCancel(a), newPlanShow(a))
+		newPlanRollback(a), newPlanSavepoint(a), newPlanStop(a), newPlanCancel(a), newPlanProducerDelete(a), newPlanProducerRegister(a), newPlanShow(a))
 }
 
 // planCleanup is what plan cleanup was asked for.
@@ -284,8 +284,9 @@ func newPlanShow(a *app) *cobra.Command {
 the plan deletes, which recovery points stay restorable and which never will be
 again, and each thing that is not as the plan has it; of a plan of settings, what
 each setting is, was and will be; of a plan about a Flink job, how the job is and
-whether its recovery point is still accepted. Without brokers, or a JobManager, it
-shows the plan alone.
+whether its recovery point is still accepted; of a plan about a Fluss producer, its
+entry, and what its next start would do. Without brokers, a JobManager, or a Fluss
+cluster, it shows the plan alone.
 
 --handoff prints for a plan about a Flink job what was checked, and the commands
 that do the same with Flink's own program, with curl, and with the Flink Kubernetes
@@ -306,6 +307,9 @@ is not what the plan was made for, 9 the plan is not valid.`,
 			}
 			if plan, p := actions.ParseDocument(data); p == nil && actions.FlinkKind(plan.Kind) {
 				return a.showFlink(cmd.Context(), args[0], data, handoff)
+			}
+			if plan, p := actions.ParseDocument(data); p == nil && actions.ProducerKind(plan.Kind) && !handoff {
+				return a.showProducer(cmd.Context(), args[0], plan, data)
 			}
 			if handoff {
 				return fault.New(fault.Usage, "read flags", "--handoff goes with a plan about a Flink job")

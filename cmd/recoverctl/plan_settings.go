@@ -232,6 +232,10 @@ func renderDocument(t *table, r actions.DocumentReport) {
 	for _, sentence := range r.NotKnown {
 		t.line("? " + sentence)
 	}
+	if r.NextStart != "" {
+		t.line("")
+		t.line("then, the producer's next start: " + r.NextStart)
+	}
 }
 
 // renderFacts writes one row for each fact of a plan.

@@ -30,6 +30,8 @@ first eight or more digits of it. A plan of settings, which leaves no record on
 the cluster, is applied where every setting is the topic's own, as planned. A plan
 about a Flink job is applied where Flink says so: of a rollback, where the plan's
 job runs, was restored from the plan's point, and has completed a checkpoint since.
+A plan that deletes a Fluss producer's entry is applied where nothing is stored for
+the producer; one that registers offsets, where exactly these are stored and valid.
 
 Exit codes: 0 applied, 1 not started or committed, 7 contradicted, 8 partial, 12
 unknown.`,
@@ -56,6 +58,9 @@ func (a *app) verify(ctx context.Context, what string) error {
 			if document, ok := read.(actions.Document); ok {
 				if actions.FlinkKind(document.Kind) {
 					return a.verifyFlink(ctx, document)
+				}
+				if actions.ProducerKind(document.Kind) {
+					return a.verifyProducer(ctx, document)
 				}
 				return a.verifySettings(ctx, document)
 			}
@@ -146,7 +151,7 @@ func (a *app) verifyReceipt(v actions.OperationVerdict, about inspect.PlanSubjec
 	if run := lastRun(read.Entries); len(run) > 0 {
 		e := run[0]
 		r.User, r.Host, r.Profile, r.Began, r.Ended, r.Reason = e.User, e.Host, e.Profile, e.Time, run[len(run)-1].Time, e.Reason
-		r.Accepted, r.Report, r.TopicID, r.Target.ID = append([]string{}, e.Accept...), e.Report, e.TopicID, e.TopicID
+		r.Accepted, r.Report, r.TopicID, r.Target.ID = append([]string{}, e.Accept...), e.Report, e.TopicID, cmp.Or(e.TopicID, e.ObjectID)
 	}
 	return r, err
 }
