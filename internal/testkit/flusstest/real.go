@@ -53,7 +53,7 @@ func Real(t testing.TB) *RealCluster {
 }
 
 // startTime is how long a cluster may take to come up.
-const startTime = 90 * time.Second
+const startTime = 3 * time.Minute
 
 // Ready waits until the coordinator names both tablet servers.
 func (c *RealCluster) Ready(t testing.TB) {
