@@ -78,6 +78,9 @@ stopped, or not approved.`,
 				if actions.FlinkKind(document.Kind) {
 					return a.applyFlink(cmd.Context(), document, ask)
 				}
+				if actions.ArkFlowKind(document.Kind) {
+					return a.applyArkFlow(cmd.Context(), document, ask)
+				}
 				if actions.ProducerKind(document.Kind) {
 					return a.applyProducer(cmd.Context(), document, ask)
 				}

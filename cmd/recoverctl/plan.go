@@ -21,7 +21,7 @@ import (
 
 func newPlan(a *app) *cobra.Command {
 	return group("plan", "Make and review plans; no system is changed", newPlanCleanup(a), newPlanSettings(a),
-		newPlanRollback(a), newPlanSavepoint(a), newPlanStop(a), newPlanCancel(a), newPlanProducerDelete(a), newPlanProducerRegister(a), newPlanShow(a))
+		newPlanRollback(a), newPlanSavepoint(a), newPlanStop(a), newPlanCancel(a), newPlanArkFlow(a), newPlanProducerDelete(a), newPlanProducerRegister(a), newPlanShow(a))
 }
 
 // planCleanup is what plan cleanup was asked for.
@@ -307,6 +307,9 @@ is not what the plan was made for, 9 the plan is not valid.`,
 			}
 			if plan, p := actions.ParseDocument(data); p == nil && actions.FlinkKind(plan.Kind) {
 				return a.showFlink(cmd.Context(), args[0], data, handoff)
+			}
+			if plan, p := actions.ParseDocument(data); p == nil && actions.ArkFlowKind(plan.Kind) && !handoff {
+				return a.showArkFlow(cmd.Context(), args[0], plan, data)
 			}
 			if plan, p := actions.ParseDocument(data); p == nil && actions.ProducerKind(plan.Kind) && !handoff {
 				return a.showProducer(cmd.Context(), args[0], plan, data)

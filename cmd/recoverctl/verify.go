@@ -59,6 +59,9 @@ func (a *app) verify(ctx context.Context, what string) error {
 				if actions.FlinkKind(document.Kind) {
 					return a.verifyFlink(ctx, document)
 				}
+				if actions.ArkFlowKind(document.Kind) {
+					return a.verifyArkFlow(ctx, document)
+				}
 				if actions.ProducerKind(document.Kind) {
 					return a.verifyProducer(ctx, document)
 				}
