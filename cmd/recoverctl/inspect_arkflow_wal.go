@@ -112,6 +112,10 @@ func (a *app) walPlace(args []string) (string, error) {
 	if len(args) == 1 {
 		return args[0], nil
 	}
+	if a.selection.Job == nil && len(a.selection.Profile.Jobs) == 0 {
+		return "", fault.New(fault.Config, "read write-ahead log", "no write-ahead log is named, and no job is configured").
+			WithHint("give its path or URI, or set arkflow.wal of a job in the profile")
+	}
 	j, err := a.selection.RequireJob()
 	if err != nil {
 		return "", err

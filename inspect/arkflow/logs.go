@@ -151,6 +151,7 @@ func below(ctx context.Context, place string, root folder) (folder, error) {
 		level  int
 	}
 	var found []folder
+	var unread error
 	queue, looked := []step{{root, 0}}, 0
 	for len(queue) > 0 && looked < maxLooked {
 		at := queue[0]
@@ -163,7 +164,8 @@ func below(ctx context.Context, place string, root folder) (folder, error) {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
 		case err != nil:
-			continue // told below where nothing is found
+			unread = err
+			continue
 		}
 		isLog := slices.Contains(folders, segmentFolder)
 		for _, o := range objects {
@@ -184,6 +186,9 @@ func below(ctx context.Context, place string, root folder) (folder, error) {
 	case 1:
 		return found[0], nil
 	case 0:
+		if unread != nil && !errors.Is(unread, fs.ErrNotExist) {
+			return nil, unread // the log may be there
+		}
 		return nil, fault.New(fault.NotFound, opReadLog, "there is no write-ahead log in %s or below it: neither %s nor %s or %s/", safetext.Of(place), FileName, logManifestName, segmentFolder).
 			WithHint("an engine writes %s in the folder that durability.path of the stream names; in an object store the log lies under PREFIX/NODE/STREAM", FileName)
 	}
