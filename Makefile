@@ -6,6 +6,8 @@ FUZZTIME  ?= 3s
 BENCH_RECORDS ?= 1000000
 VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS    = -s -w -X main.version=$(VERSION)
+# Arrow's JSON, which is not used here, by the standard library: 1.3 MB less.
+TAGS       = arrow_json_stdlib
 REAL_PKGS  = $(shell grep -rl --include='*_test.go' '^//go:build real' . | xargs -rn1 dirname | sort -u)
 LINT       = $(GO) tool -modfile=tools/go.mod golangci-lint
 
@@ -23,7 +25,7 @@ check: build vet lint test-race test-real fuzz ## everything CI runs, in its ord
 
 .PHONY: build
 build: ## build bin/recoverctl, one static file
-	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/recoverctl ./cmd/recoverctl
+	$(GO) build -trimpath -tags $(TAGS) -ldflags '$(LDFLAGS)' -o bin/recoverctl ./cmd/recoverctl
 
 .PHONY: vet
 vet: ## go vet, with and without the real-server tests
@@ -87,7 +89,7 @@ screenshots: build ## make the pictures in docs/ from the real console
 .PHONY: dist
 dist: ## static binaries for Linux and macOS in dist/
 	for os in linux darwin; do for arch in amd64 arm64; do \
-	  GOOS=$$os GOARCH=$$arch $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o dist/recoverctl-$$os-$$arch ./cmd/recoverctl || exit 1; done; done
+	  GOOS=$$os GOARCH=$$arch $(GO) build -trimpath -tags $(TAGS) -ldflags '$(LDFLAGS)' -o dist/recoverctl-$$os-$$arch ./cmd/recoverctl || exit 1; done; done
 
 .PHONY: clean
 clean: ## remove what the build made
