@@ -1,0 +1,181 @@
+package fluss
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/recoverctl/recoverctl/actions"
+	"github.com/recoverctl/recoverctl/inspect"
+	"github.com/recoverctl/recoverctl/inspect/fluss"
+	"github.com/recoverctl/recoverctl/internal/figures"
+	"github.com/recoverctl/recoverctl/tui"
+	"github.com/recoverctl/recoverctl/tui/theme"
+	"github.com/recoverctl/recoverctl/views/phrase"
+	"github.com/recoverctl/recoverctl/views/sheet"
+)
+
+// page is a screen of text about one thing that is read.
+type page[T any] struct {
+	options Options
+	slot    string
+	crumb   string
+	ask     func(context.Context) (T, []error, error)
+	write   func(p *sheet.Page, value T, at time.Time)
+	keys    func(*page[T]) []tui.Key
+
+	value  T
+	known  bool
+	readAt time.Time
+	err    error
+	faults []error
+
+	size  tui.Size
+	look  theme.Palette // that the page was painted with
+	sheet *sheet.Sheet
+}
+
+func (s *page[T]) Init() tui.Cmd             { return reading(s.options, s.slot, s.ask) }
+func (s *page[T]) Reload() tui.Cmd           { return s.Init() }
+func (s *page[T]) Crumb() string             { return s.crumb }
+func (s *page[T]) Status() tui.Status        { return tui.Status{ReadAt: s.readAt} }
+func (s *page[T]) Keys() []tui.Key           { return append(s.keys(s), s.sheet.Keys()...) }
+func (s *page[T]) View(size tui.Size) string { return s.sheet.View(size) }
+
+// Update implements tui.Screen. A read that failed leaves what was known.
+func (s *page[T]) Update(msg tui.Msg) tui.Cmd {
+	if msg, ok := msg.(tui.Loaded[read[T]]); ok {
+		if s.err = msg.Err; msg.Err == nil {
+			s.value, s.faults, s.readAt, s.known = msg.Value.value, msg.Value.faults, msg.Value.at, true
+		}
+		s.lay()
+	}
+	return nil
+}
+
+// Resize implements tui.Resizer.
+func (s *page[T]) Resize(size tui.Size) {
+	if look := s.options.Theme.Palette(); size != s.size || look != s.look {
+		s.size, s.look = size, look
+		s.lay()
+	}
+}
+
+func (s *page[T]) lay() {
+	p := &sheet.Page{Theme: s.options.Theme, Width: s.size.Width}
+	p.Faults(theme.Error, "", s.err)
+	switch {
+	case s.known:
+		s.write(p, s.value, s.readAt)
+		if err := errors.Join(s.faults...); err != nil {
+			p.Title("Not everything could be read")
+			p.Faults(theme.Warning, "", err)
+		}
+	case s.err == nil:
+		p.Say("   reading " + s.crumb)
+	}
+	s.sheet.Set(p.Lines)
+	s.sheet.Resize(s.size.Height)
+}
+
+// NewProducer makes the screen of one producer's entry.
+func NewProducer(o Options, id string) tui.Screen {
+	return &page[fluss.Producer]{
+		options: o, slot: slotProducer, crumb: "producer " + phrase.Safe(id), sheet: sheet.New(o.Theme),
+		ask:   func(ctx context.Context) (fluss.Producer, []error, error) { return o.Source.Producer(ctx, id) },
+		write: func(p *sheet.Page, x fluss.Producer, at time.Time) { producer(p, x, at) },
+		keys: func(s *page[fluss.Producer]) []tui.Key {
+			return []tui.Key{
+				{Keys: []string{"p"}, Help: "plan" + o.Theme.Signs.More, Disabled: func() string { return noPlan(s) }, Run: func() tui.Cmd {
+					return tui.Push(o.Plan(id, !s.value.Found || s.value.Expired))
+				}},
+				{Keys: []string{"b"}, Help: "buckets", Disabled: o.noTable, Run: func() tui.Cmd { return tui.Push(NewBuckets(o)) }},
+				tui.CopyKey(func() (what, text string) {
+					if !s.known {
+						return "what the next start does", ""
+					}
+					return "what the next start does", phrase.Safe(actions.NextStart(s.value))
+				}),
+			}
+		},
+	}
+}
+
+// noPlan is why no plan is made about a producer.
+func noPlan(s *page[fluss.Producer]) string {
+	switch {
+	case s.options.Plan == nil:
+		return "no plans are made here"
+	case !s.known:
+		return "the entry is not known"
+	case (!s.value.Found || s.value.Expired) && s.options.Table == "":
+		return "nothing valid is stored, and no table is configured whose log ends could be registered"
+	}
+	return ""
+}
+
+// producer is the page of an entry: the verdict, what the next start does, the
+// reasons, and each bucket.
+func producer(p *sheet.Page, x fluss.Producer, at time.Time) {
+	word, tone := safety(x.Verdict)
+	p.Sign(tone, "a restart with this entry is "+word)
+	p.Hang(sheet.Indent, theme.Plain, phrase.Safe(actions.NextStart(x)))
+	findings(p, x.Findings)
+	p.Blank()
+	none := p.Theme.Signs.None
+	fact := func(name, value string) { p.Hang(fmt.Sprintf("   %-14s ", name), theme.Plain, value) }
+	expires := expiry(x, at)
+	if x.Expires != nil {
+		expires = x.Expires.UTC().Format(time.RFC3339) + ", " + expires
+	}
+	fact("expires", expires)
+	fact("rows to undo", number(x.Undo, "not known"))
+	fact("new entries", "stay "+orUnknown(x.TTL)+", cleaned every "+orUnknown(x.Cleanup))
+	for _, t := range x.Tables {
+		name := "TABLE " + phrase.Safe(t.Table)
+		if t.Table == "" {
+			name = "TABLE that is not there, or not visible"
+		}
+		if t.Partition != nil {
+			name += fmt.Sprintf(" partition %s (%d)", phrase.Safe(t.Name), *t.Partition)
+		}
+		p.Title(fmt.Sprintf("%s, id %d", name, t.ID))
+		var rows [][]sheet.Cell
+		for _, b := range t.Buckets {
+			tone := theme.Plain
+			if b.State != "undo" && b.State != "nothing" {
+				tone = theme.Error
+			}
+			rows = append(rows, []sheet.Cell{
+				{Text: figures.Group(int64(b.Bucket))}, {Text: number(b.Baseline, none)}, {Text: number(b.Earliest, none)}, {Text: number(b.Latest, none)},
+				{Text: number(b.Undo, none)}, {Text: bucketWords[b.State], Tone: tone},
+			})
+		}
+		p.Table([]sheet.Column{{Title: "BUCKET", Right: true}, {Title: "BASELINE", Right: true}, {Title: "LOG BEGINS", Right: true}, {Title: "LOG ENDS", Right: true},
+			{Title: "TO UNDO", Right: true}, {Title: "A START"}}, rows)
+	}
+}
+
+// bucketWords say what a start does to a bucket, by its state.
+var bucketWords = map[string]string{
+	"undo": "undoes these rows", "nothing": "undoes nothing", "expired": "FAILS: rows expired", "beyond": "FAILS: baseline behind the log",
+	"negative": "FAILS: no offset", "unknown": "not known",
+}
+
+func orUnknown(text string) string {
+	if text == "" {
+		return "for a time that is not known"
+	}
+	return phrase.Safe(text)
+}
+
+// findings are reasons, the worst first, each with what to do.
+func findings(p *sheet.Page, all []inspect.Finding) {
+	for _, f := range all {
+		p.Sign(phrase.Tone(f.Severity), phrase.Safe(f.Cause))
+		if f.Severity != inspect.SeverityInfo {
+			p.Hang(sheet.Indent, theme.Muted, phrase.Safe(f.Next))
+		}
+	}
+}
