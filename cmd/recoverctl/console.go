@@ -89,6 +89,7 @@ func (a *app) console(ctx context.Context) error {
 	defer scans.Close()
 	root, commands := console.New(console.Options{
 		WALs:  a.consoleWALs(profile, systems.stores),
+		Fluss: a.consoleFluss(profile, systems.stores, prompt, look, applies),
 		Scans: scans, FindKey: callsOf.findKey, Records: callsOf.records, Guides: consoleGuides{app: a, systems: systems},
 		Theme: look, Now: a.clock.Now, Jobs: list, Source: in, LiveEvery: live.Usual, Plans: consolePlans{app: a, in: in, systems: systems, prompt: prompt, applies: applies},
 		Explained:   explainedJobs(profile, nil),

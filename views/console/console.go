@@ -47,6 +47,8 @@ type Options struct {
 	Records records.Open
 	// WALs are the write-ahead logs of the profile's jobs.
 	WALs []WAL
+	// Fluss are the Fluss clusters of the profile's jobs.
+	Fluss []Fluss
 	// Explained are the profile's jobs as a pasted message may speak of them.
 	Explained []messages.Job
 	// Connections says what the console is connected to. It is called from the
@@ -68,6 +70,7 @@ func New(o Options) (tui.Screen, []tui.Command) {
 		},
 	}}
 	commands = append(commands, walCommand(o)...)
+	commands = append(commands, flussCommands(o)...)
 	if len(names) == 0 {
 		return root, commands
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/recoverctl/recoverctl/tui/tuitest"
 	"github.com/recoverctl/recoverctl/views/apply"
 	"github.com/recoverctl/recoverctl/views/firstrun"
+	"github.com/recoverctl/recoverctl/views/fluss"
 	"github.com/recoverctl/recoverctl/views/guide"
 	"github.com/recoverctl/recoverctl/views/rollback"
 	"github.com/recoverctl/recoverctl/views/settings"
@@ -66,6 +67,11 @@ func TestKeysAreDocumented(t *testing.T) {
 	screens = append(screens, documented("Entry of a write-ahead log", log.Top()))
 	log.Press("esc", "p")
 	screens = append(screens, documented("Problems and facts of a write-ahead log", log.Top()))
+	cluster := fluss.Options{Theme: o.Theme}
+	screens = append(screens,
+		documented("Producers of a Fluss cluster", fluss.NewProducers(cluster)),
+		documented("Producer", fluss.NewProducer(cluster, "orders-sink")),
+		documented("Buckets of a Fluss table", fluss.NewBuckets(cluster)))
 	first := tuitest.New(t, o, firstrun.New(firstrun.Options{Theme: o.Theme}), 120, 40)
 	screens = append(screens, documented("First steps", first.Top()))
 	tuitest.GoldenFile(t, "../../docs/keys.md", tui.KeysMarkdown(screens))

@@ -16,7 +16,7 @@ func (s *Screen) page(width int) []string {
 	p := &sheet.Page{Theme: s.options.Theme, Width: width}
 	switch {
 	case !s.known && s.err == nil:
-		p.Hang(" ", theme.Plain, "making the plan: reading the settings of topic "+phrase.Safe(s.options.Job.Topic))
+		p.Hang(" ", theme.Plain, "making the plan: "+s.options.words().Making)
 		return p.Lines
 	case !s.known:
 		p.Sign(theme.Error, "there is no plan")
@@ -28,10 +28,14 @@ func (s *Screen) page(width int) []string {
 	}
 	r := s.made.Report
 	s.head(p)
-	facts(p, r.Facts)
+	facts(p, r.Facts, s.options.words().Column)
 	p.Title("What applying it does")
 	for _, sentence := range r.Does {
 		p.Say(phrase.Safe(sentence))
+	}
+	if r.NextStart != "" {
+		p.Title("What the next start does then")
+		p.Say(phrase.Safe(r.NextStart))
 	}
 	if len(r.Warnings) > 0 {
 		p.Title("Warnings: each is accepted by its name, or the plan is not applied")
@@ -70,8 +74,12 @@ func (s *Screen) head(p *sheet.Page) {
 	default:
 		p.Sign(theme.OK, "nothing that was read refuses this plan")
 	}
-	p.Hang(sheet.Indent, theme.Plain, "gives topic "+phrase.Safe(r.Target.Name)+" the settings that a cleanup needs")
-	p.Hang(sheet.Indent, theme.Muted, "topic id "+phrase.Safe(r.Target.ID)+", cluster "+phrase.Safe(r.Target.Cluster))
+	if about := s.options.words().About; about != "" {
+		p.Hang(sheet.Indent, theme.Plain, about)
+	} else {
+		p.Hang(sheet.Indent, theme.Plain, "gives topic "+phrase.Safe(r.Target.Name)+" the settings that a cleanup needs")
+	}
+	p.Hang(sheet.Indent, theme.Muted, phrase.Safe(r.Target.Object)+" id "+phrase.Safe(r.Target.ID)+", cluster "+phrase.Safe(r.Target.Cluster))
 	p.Hang(sheet.Indent, theme.Muted, "plan "+phrase.Safe(r.PlanID))
 	for _, note := range r.Notes {
 		p.Sign(theme.Plain, phrase.Safe(note))
@@ -79,7 +87,7 @@ func (s *Screen) head(p *sheet.Page) {
 }
 
 // facts are the settings, one row each.
-func facts(p *sheet.Page, all []actions.FactVerdict) {
+func facts(p *sheet.Page, all []actions.FactVerdict, column string) {
 	p.Blank()
 	none := p.Theme.Signs.None
 	side := func(value *string, source string) string {
@@ -95,6 +103,9 @@ func facts(p *sheet.Page, all []actions.FactVerdict) {
 	rows := make([][]sheet.Cell, 0, len(all))
 	for _, f := range all {
 		state, tone := "to be set", theme.Plain
+		if f.After == nil {
+			state = "to be removed"
+		}
 		switch f.State {
 		case actions.FactPlanned:
 			state, tone = "as planned", theme.OK
@@ -105,7 +116,7 @@ func facts(p *sheet.Page, all []actions.FactVerdict) {
 		}
 		rows = append(rows, []sheet.Cell{{Text: phrase.Safe(f.Name)}, {Text: state, Tone: tone}, {Text: side(f.After, "")}, {Text: side(f.Now, f.NowSource)}})
 	}
-	p.Table([]sheet.Column{{Title: "SETTING"}, {Title: "STATE"}, {Title: "BECOMES"}, {Title: "NOW"}}, rows)
+	p.Table([]sheet.Column{{Title: column}, {Title: "STATE"}, {Title: "BECOMES"}, {Title: "NOW"}}, rows)
 }
 
 // next is how to apply the plan, where that would do anything.

@@ -58,6 +58,31 @@ type Options struct {
 	Job      inspect.Job
 	Source   Source
 	Commands []tui.Command // of the job, for the palette
+	Words    Words         // those of a plan of settings where they are zero
+}
+
+// Words are what the screen calls a plan of recoverctl.plan/v1 of another kind.
+type Words struct {
+	Plan   string // as in "settings plan"
+	Action string // the title of the question, as in "Apply settings"
+	Making string // what is being done before there is a plan
+	About  string // what the plan does to its target, in a sentence; empty: from the report
+	Race   string // what the backend does not compare, as a sentence
+	Done   string // why a plan that is done is not applied
+	Column string // the title of what it changes
+}
+
+// words are the screen's words, with those of settings for what is not given.
+func (o Options) words() Words {
+	w := o.Words
+	if w.Plan == "" {
+		w = Words{
+			Plan: "settings plan", Action: "Apply settings", Making: "reading the settings of topic " + phrase.Safe(o.Job.Topic),
+			Race: "Kafka changes settings by topic name: identity and settings are compared directly before, not during it.",
+			Done: "every setting is as planned already", Column: "SETTING",
+		}
+	}
+	return w
 }
 
 // Screen is one plan. It stays that of the same id as long as it is shown.
@@ -170,9 +195,9 @@ func (s *Screen) ask(fresh Made, shown actions.DocumentReport) tui.Cmd {
 	}
 	source, job := s.options.Source, s.options.Job
 	p := apply.Proposal{
-		Title: "Apply settings " + phrase.Short(fresh.Plan.PlanID), Subject: phrase.Safe(q.Profile) + " / " + phrase.Safe(q.Subject),
+		Title: s.options.words().Action + " " + phrase.Short(fresh.Plan.PlanID), Subject: phrase.Safe(q.Profile) + " / " + phrase.Safe(q.Subject),
 		Environment: q.Environment.String(), Production: q.Environment == access.Production, Phrase: typed.String(), Action: "Apply",
-		Lines: lines(fresh), Warnings: fresh.Report.Warnings,
+		Lines: s.lines(fresh), Warnings: fresh.Report.Warnings,
 		Start: func(ctx context.Context, a apply.Answer) (*apply.Running, error) {
 			return source.Start(ctx, job, fresh, a)
 		},
@@ -183,7 +208,7 @@ func (s *Screen) ask(fresh Made, shown actions.DocumentReport) tui.Cmd {
 }
 
 // lines are what the plan means, in the order in which an operator needs it.
-func lines(made Made) []string {
+func (s *Screen) lines(made Made) []string {
 	var out []string
 	for _, list := range [][]string{made.Report.Does, made.Report.Notes, made.Report.Stays} {
 		for _, sentence := range list {
@@ -193,7 +218,10 @@ func lines(made Made) []string {
 	if made.CutOff != "" {
 		out = append(out, phrase.Safe(made.CutOff)+".")
 	}
-	return append(out, "Kafka changes settings by topic name: identity and settings are compared directly before, not during it.")
+	if made.Report.NextStart != "" {
+		out = append(out, "Then: "+phrase.Safe(made.Report.NextStart))
+	}
+	return append(out, s.options.words().Race)
 }
 
 // Resize implements tui.Resizer.
@@ -215,9 +243,9 @@ func (s *Screen) View(size tui.Size) string { return s.sheet.View(size) }
 // Crumb implements tui.Screen.
 func (s *Screen) Crumb() string {
 	if s.made.Plan.PlanID == "" {
-		return "settings plan"
+		return s.options.words().Plan
 	}
-	return "settings plan " + phrase.Short(s.made.Plan.PlanID)
+	return s.options.words().Plan + " " + phrase.Short(s.made.Plan.PlanID)
 }
 
 // Status implements tui.Screen.
@@ -255,7 +283,7 @@ func (s *Screen) cannotApply() string {
 	case s.made.Unread != nil:
 		return "the plan could not be judged, because not everything could be read"
 	case s.made.Report.Verdict == actions.Applied:
-		return "every setting is as planned already"
+		return s.options.words().Done
 	}
 	return ""
 }
