@@ -193,7 +193,6 @@ func JudgeProducer(d Document, e FlussEvidence) OperationVerdict {
 
 // NextStart says what the next start of a producer's sink makes of an entry.
 func NextStart(p fluss.Producer) string {
-	const restored = " A restore from a checkpoint takes its baseline from the checkpoint, if that has one."
 	fresh := "A start without a checkpoint registers the log ends as they are then: it undoes nothing, and unfinished rows before them stay for good."
 	switch {
 	case !p.Found:
@@ -203,7 +202,19 @@ func NextStart(p fluss.Producer) string {
 	case p.Expired:
 		return fresh + " The entry there has expired and does not count." + restored
 	}
-	until := fmt.Sprintf("A start without a checkpoint before %s keeps the stored offsets", expiryText(*p.Expires))
+	return startWith(p, "before "+expiryText(*p.Expires))
+}
+
+// restored is what is said beside what a start without a checkpoint does.
+const restored = " A restore from a checkpoint takes its baseline from the checkpoint, if that has one."
+
+// SupposedStart says what a start makes of offsets that nobody has registered yet:
+// when they expire is not known by then.
+func SupposedStart(p fluss.Producer) string { return startWith(p, "before they expire") }
+
+// startWith says what a start does with a valid entry.
+func startWith(p fluss.Producer, when string) string {
+	until := fmt.Sprintf("A start without a checkpoint %s keeps the stored offsets", when)
 	for _, f := range p.Findings {
 		if slices.Contains(startFails, f.Rule) {
 			return fmt.Sprintf("%s and fails: %s.%s", until, f.Cause, restored)

@@ -34,7 +34,7 @@ func ProducerReport(d Document, e FlussEvidence) DocumentReport {
 		r.Does = registerDoes(p)
 		r.NextStart = "not known: the logs of these offsets could not be read"
 		if e.Supposed != nil {
-			r.NextStart = NextStart(*e.Supposed)
+			r.NextStart = SupposedStart(*e.Supposed)
 		}
 	}
 	if r.Verdict == Applied {
@@ -126,7 +126,9 @@ func producerNotes(p ProducerPlan, e FlussEvidence) []string {
 	if p.Kind == KindProducerDelete {
 		notes = append(notes, "As things are: "+NextStart(e.Entry))
 		for _, f := range e.Entry.Findings {
-			if f.Severity != inspect.SeverityInfo {
+			// How long it still is until the expiry changes while somebody reads: when it
+			// is stands above.
+			if f.Severity != inspect.SeverityInfo && f.Rule != "entry-expires-soon" && f.Rule != "entry-expired" {
 				notes = append(notes, f.Cause+". "+sentence(f.Next))
 			}
 		}

@@ -152,7 +152,7 @@ func (c *Change) entry(ctx context.Context, _ *actions.StepProgress) (detail str
 
 func (c *Change) offsets(ctx context.Context, _ *actions.StepProgress) (detail string, err error) {
 	err = c.look(ctx, actions.StageOffsets, func(_ *reading, e actions.FlussEvidence) error {
-		detail = actions.NextStart(*e.Supposed)
+		detail = actions.SupposedStart(*e.Supposed)
 		return nil
 	})
 	return detail, err

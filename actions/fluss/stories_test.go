@@ -273,6 +273,27 @@ func TestAnExpiredEntryIsReplaced(t *testing.T) {
 	}
 }
 
+// What is approved is what was shown, however long somebody reads it.
+func TestAReportDoesNotChangeWhileItIsRead(t *testing.T) {
+	s := newScene(t)
+	now := time.Now()
+	s.now = func() time.Time { return now }
+	s.stored(sink, 30*time.Minute, 8, 4)
+	s.deletes()
+	shown := s.report().Hash()
+	now = now.Add(10 * time.Minute)
+	if again := s.report().Hash(); again != shown || shown == "" {
+		t.Errorf("%s, and ten minutes later %s", shown, again)
+	}
+	s.deleted(sink)
+	s.registersLatest()
+	shown = s.report().Hash()
+	now = now.Add(10 * time.Minute)
+	if again := s.report().Hash(); again != shown || shown == "" {
+		t.Errorf("%s, and ten minutes later %s", shown, again)
+	}
+}
+
 // Offsets with which the next start would fail are never registered.
 func TestOffsetsThatAStartCannotUseAreRefused(t *testing.T) {
 	negative := int64(-3)
