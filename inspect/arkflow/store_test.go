@@ -3,6 +3,7 @@ package arkflow_test
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -59,7 +60,7 @@ func TestBucketsAreReadAsTheirCopies(t *testing.T) {
 func gets(s *s3test.Server) []string {
 	var names []string
 	for _, r := range s.Requests() {
-		if r.Method == "GET" && strings.HasSuffix(r.Path, ".wal") && !slices.Contains(names, filepath.Base(r.Path)) {
+		if r.Method == http.MethodGet && strings.HasSuffix(r.Path, ".wal") && !slices.Contains(names, filepath.Base(r.Path)) {
 			names = append(names, filepath.Base(r.Path))
 		}
 	}

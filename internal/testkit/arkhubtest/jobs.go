@@ -2,7 +2,6 @@ package arkhubtest
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -52,7 +51,7 @@ func (h *Hub) setJob(spec []byte, desired string, nodes []string) (*job, error) 
 	case !known:
 		return nil, fmt.Errorf("missing field `version`")
 	case len(s.Sources) == 0:
-		return nil, errors.New(noSource)
+		return nil, noSource
 	}
 	j := h.job(s.ID.Or(""))
 	if j == nil {
@@ -74,7 +73,7 @@ func (h *Hub) setJob(spec []byte, desired string, nodes []string) (*job, error) 
 }
 
 // noSource is the hub's own sentence.
-const noSource = "Configuration error: Job requires at least one executable source"
+const noSource hubSentence = "Configuration error: Job requires at least one executable source"
 
 func (h *Hub) keepVersion(j *job) {
 	compiled, err := json.Marshal(h.plan(j))
@@ -548,3 +547,8 @@ func (h *Hub) upgradeAction(w http.ResponseWriter, r *http.Request, j *job, id s
 	h.effect("upgrade " + body.Action + " " + j.ID)
 	write(w, http.StatusOK, u)
 }
+
+// hubSentence is an error in the hub's words.
+type hubSentence string
+
+func (s hubSentence) Error() string { return string(s) }

@@ -140,7 +140,7 @@ type Java struct {
 // Java starts it. It ends with the test.
 func (c *RealCluster) Java(t testing.TB) *Java {
 	t.Helper()
-	cmd := exec.Command("java", "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "--add-opens=java.base/java.nio=ALL-UNNAMED", "-cp", c.tool, "recoverctl.FlussTool", strings.Join(c.Servers, ","))
+	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), "java", "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "--add-opens=java.base/java.nio=ALL-UNNAMED", "-cp", c.tool, "recoverctl.FlussTool", strings.Join(c.Servers, ","))
 	if os.Getenv("RECOVERCTL_BENCH_RECORDS") != "" {
 		// The client is measured: it gets the compiler that it has in production.
 		cmd.Args = append([]string{"java", "-Xmx1g", "--add-opens=java.base/java.nio=ALL-UNNAMED"}, cmd.Args[5:]...)
