@@ -41,6 +41,14 @@ func realProducers(t *testing.T, c *flusstest.RealCluster, java *flusstest.Java)
 	return s
 }
 
+// before is an entry two rows before the ends. The client writes a batch to a bucket
+// of its choice.
+func (s producerScene) before() []int64 {
+	out := slices.Clone(s.ends)
+	out[slices.Index(out, slices.Max(out))] -= 2
+	return out
+}
+
 // as are the flags of a user: an authorizer shows a table to no one else.
 func (s producerScene) as(c *flusstest.RealCluster, user flussrpc.Login) []string {
 	s.t.Helper()
@@ -52,6 +60,7 @@ func (s producerScene) as(c *flusstest.RealCluster, user flussrpc.Login) []strin
 	text := fmt.Sprintf(`profiles:
   - name: sink
     environment: production
+    access: operate
     jobs:
       - name: orders
         engine: fluss-sink
@@ -88,7 +97,7 @@ func TestRealProducerFromThePlanToTheReceipt(t *testing.T) {
 	c := flusstest.Real(t)
 	java := c.Java(t)
 	s := realProducers(t, c, java)
-	s.stored(s.ends[0]-2, s.ends[1])
+	s.stored(s.before()...)
 	file, id := s.deletes()
 	s.says(s.run("plan", "show", file), 0, "! unfinished-rows-stay: 2 rows since the stored offsets")
 	s.says(s.run("verify", file), 1, "· not-started")
@@ -98,7 +107,7 @@ func TestRealProducerFromThePlanToTheReceipt(t *testing.T) {
 
 	back, backID := s.plan("producer-register", s.producer, "--offsets", file, "--ttl", "1h")
 	s.says(s.run("apply", back, "--approve", backID, "--reason", "x", "--access", "operate", "--accept", "job-state-unknown", "--accept", "rows-undone"), 0, "✔ applied", "undoes the 2 rows written since")
-	s.seen(java, s.ends[0]-2, s.ends[1])
+	s.seen(java, s.before()...)
 	s.says(s.run("plan", "producer-register", s.producer, "--latest", "--out", t.TempDir()+"/x"), 1, "ALREADY_EXISTS")
 
 	file, id = s.deletes()
@@ -122,13 +131,13 @@ func TestRealProducerIsDenied(t *testing.T) {
 	c := flusstest.Real(t)
 	java := c.Java(t)
 	s := realProducers(t, c, java)
-	s.stored(s.ends[0]-2, s.ends[1])
+	s.stored(s.before()...)
 	s.flags = s.as(c, c.User)
 	file, id := s.deletes()
 	s.says(s.run("plan", "show", file), 0, "! offsets-hidden: the entry shows no tables")
 	args := []string{"apply", file, "--approve", id, "--reason", "x", "--access", "operate", "--accept", "job-state-unknown", "--accept", "offsets-hidden"}
 	s.says(s.run(args...), 5, "nothing was changed: the right WRITE is needed on every table of the entry", "operate WRITE", s.table)
-	s.seen(java, s.ends[0]-2, s.ends[1])
+	s.seen(java, s.before()...)
 }
 
 // A process that is killed right after any line of the journal leaves the entry as
@@ -147,7 +156,7 @@ func TestRealProducerPlanIsKilled(t *testing.T) {
 					file, id = s.registersLatest()
 					want = s.ends
 				} else {
-					s.stored(s.ends[0]-2, s.ends[1])
+					s.stored(s.before()...)
 					file, id = s.deletes()
 				}
 				cmd := processOf(t, path, s.environ(), append(s.applyArgs(file, id), s.flags...)...)
