@@ -61,10 +61,10 @@ func TestAFaultAtEachRequest(t *testing.T) {
 						if !write {
 							step = nth * 17
 						}
-						s.cluster.Fault = at(step, f, write)
+						s.cluster.Fails(at(step, f, write))
 						first, _, firstErr := s.apply()
 						s.mustHold()
-						s.cluster.Fault = nil
+						s.cluster.Fails(nil)
 						if firstErr == nil && first.Verdict == actions.Applied && strings.Join(s.cluster.Writes(), ",") != way.wrote {
 							t.Errorf("applied, and the cluster was changed by %v", s.cluster.Writes())
 						}

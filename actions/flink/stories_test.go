@@ -251,13 +251,13 @@ func (s *scene) markers(point string, before, after inspect.Offsets) {
 // asked for a savepoint.
 func (s *scene) after(then func()) {
 	happened := false
-	s.cluster.Fault = func(int, *http.Request) flinktest.Fault {
+	s.cluster.Fails(func(int, *http.Request) flinktest.Fault {
 		if !happened && s.cluster.Savepoints() > 0 {
 			happened = true
 			then()
 		}
 		return flinktest.NoFault
-	}
+	})
 }
 
 // A markers' step back is no restore that anybody wanted.
@@ -276,7 +276,7 @@ func TestFlinkThatCannotBeAsked(t *testing.T) {
 	s := newScene(t).mustMake(actions.KindRollback, to(own))
 	plan := s.plan
 	for name, kind := range map[flinktest.Fault]fault.Kind{flinktest.LostBefore: fault.Unreachable, flinktest.Page: fault.Unsupported, flinktest.Unavailable: fault.Unreachable} {
-		s.cluster.Fault = always(name)
+		s.cluster.Fails(always(name))
 		e, _ := s.sources().Gather(t.Context(), plan)
 		if e.Err == nil || fault.KindOf(e.Err) != kind {
 			t.Errorf("fault %d: %v, want %s", name, e.Err, kind)
@@ -285,6 +285,6 @@ func TestFlinkThatCannotBeAsked(t *testing.T) {
 			t.Errorf("fault %d: %s %s", name, v.Verdict, facts(v.Facts))
 		}
 	}
-	s.cluster.Fault = nil
+	s.cluster.Fails(nil)
 	s.wrote()
 }

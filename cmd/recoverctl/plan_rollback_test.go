@@ -141,12 +141,12 @@ func TestARollbackAsTheProfileHasIt(t *testing.T) {
 	}
 	s.configure(strings.Replace(string(profile), s.manager.URL+`"}`, s.manager.URL+`", token: {file: `+file+`}, jar: orders.jar, arguments: [--name, `+incident.Job+`]}`, 1))
 	var without sync.Map
-	s.manager.Fault = func(_ int, r *http.Request) flinktest.Fault {
+	s.manager.Fails(func(_ int, r *http.Request) flinktest.Fault {
 		if r.Header.Get("Authorization") != "Bearer "+token {
 			without.Store(r.Method+" "+r.URL.Path, true)
 		}
 		return flinktest.NoFault
-	}
+	})
 	plan := filepath.Join(t.TempDir(), "rollback.json")
 	made := s.run("plan", "rollback", "--point", s.points+"/chk-43", "--out", plan, "-o", "json")
 	got := s.run(s.applyArgs(plan, decodeAnswer[planJSON](t, "FlinkPlan", made).Data.PlanID)...)
@@ -244,7 +244,7 @@ func TestWhereARollbackEnds(t *testing.T) {
 		"a job that is suspended": {"chk-43", func(s flinkScene) { s.manager.Change(s.job, func(j *flinktest.Job) { j.State = "SUSPENDED" }) }, nil, 1, []string{"SUSPENDED", "inspect flink job"}},
 		"no jar":                  {"chk-43", func(s flinkScene) { s.manager.Delete(flinkJar) }, nil, 6, []string{"no jar is uploaded", "POST /jars/upload"}},
 		"a page instead of Flink": {"chk-43", func(s flinkScene) {
-			s.manager.Fault = func(int, *http.Request) flinktest.Fault { return flinktest.Page }
+			s.manager.Fails(func(int, *http.Request) flinktest.Fault { return flinktest.Page })
 		}, nil, 10, []string{"HTML page"}},
 		"nobody there":           {"chk-43", func(flinkScene) {}, []string{"--flink-rest", "http://127.0.0.1:1"}, 4, []string{"can't be reached"}},
 		"no point":               {"", func(flinkScene) {}, nil, 2, []string{"--point URI"}},
@@ -467,7 +467,7 @@ func TestARollbackIsKilled(t *testing.T) {
 				cmd := processOf(t, path, s.environ(), append(s.applyArgs(file, id), "--config", s.config)...)
 				var once sync.Once
 				killed := make(chan struct{})
-				s.manager.Fault = func(_ int, r *http.Request) flinktest.Fault {
+				s.manager.Fails(func(_ int, r *http.Request) flinktest.Fault {
 					if journalLines(t, s.state) < line || done && r.Method == http.MethodGet && line%2 == 0 {
 						return flinktest.NoFault
 					}
@@ -482,7 +482,7 @@ func TestARollbackIsKilled(t *testing.T) {
 						}
 					})
 					return fault
-				}
+				})
 				if err := cmd.Start(); err != nil {
 					t.Fatal(err)
 				}
@@ -490,7 +490,7 @@ func TestARollbackIsKilled(t *testing.T) {
 				if err := cmd.Wait(); err == nil {
 					t.Error("it was not killed")
 				}
-				s.manager.Fault = nil
+				s.manager.Fails(nil)
 				got := s.run(s.applyArgs(file, id)...)
 				if got.code != 0 || !strings.Contains(got.out, "✔ applied") {
 					t.Errorf("exit %d\n%s%s", got.code, got.out, got.errOut)

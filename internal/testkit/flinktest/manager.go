@@ -33,10 +33,8 @@ type Manager struct {
 	Loops          string // root cause with which every started job fails again and again
 	Ignores        bool   // a started job says that it was restored from nothing
 
-	// Fault is asked before each request is answered, one after another; may be
-	// nil. It may call the Manager's methods.
-	Fault  func(n int, r *http.Request) Fault
-	faults sync.Mutex // held while Fault is called
+	fails  func(n int, r *http.Request) Fault
+	faults sync.Mutex // held while fails is called or changed
 	asked  int        // likewise
 	log    []string   // of writes that were done
 }
@@ -218,10 +216,18 @@ func (m *Manager) fault(r *http.Request) Fault {
 	defer m.faults.Unlock()
 	n := m.asked
 	m.asked++
-	if m.Fault == nil {
+	if m.fails == nil {
 		return NoFault
 	}
-	return m.Fault(n, r)
+	return m.fails(n, r)
+}
+
+// Fails sets what is asked before each request is answered, one after another,
+// from now on; nil: nothing goes wrong. It may call the Manager's methods.
+func (m *Manager) Fails(fault func(n int, r *http.Request) Fault) {
+	m.faults.Lock()
+	defer m.faults.Unlock()
+	m.fails = fault
 }
 
 func errorOf(message string) any { return map[string]any{"errors": []string{message}} }
