@@ -263,7 +263,7 @@ func TestAProducerPlanIsKilled(t *testing.T) {
 					}
 					cmd := processOf(t, path, s.environ(), append(s.applyArgs(file, id), s.flags...)...)
 					var once sync.Once
-					killed := make(chan struct{})
+					started, killed := make(chan struct{}), make(chan struct{})
 					c.On(func(call flusstest.Call) flusstest.Reaction {
 						writes := call.API == flussrpc.APIDeleteProducer || call.API == flussrpc.APIRegisterProducer
 						r := flusstest.Reaction{}
@@ -271,6 +271,7 @@ func TestAProducerPlanIsKilled(t *testing.T) {
 							return r
 						}
 						once.Do(func() {
+							<-started
 							if err := cmd.Process.Kill(); err != nil {
 								t.Error(err)
 							}
@@ -282,6 +283,7 @@ func TestAProducerPlanIsKilled(t *testing.T) {
 					if err := cmd.Start(); err != nil {
 						t.Fatal(err)
 					}
+					close(started)
 					<-killed
 					if err := cmd.Wait(); err == nil {
 						t.Error("it was not killed")

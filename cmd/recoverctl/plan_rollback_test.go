@@ -466,13 +466,14 @@ func TestARollbackIsKilled(t *testing.T) {
 				file, id := s.rollback("chk-43")
 				cmd := processOf(t, path, s.environ(), append(s.applyArgs(file, id), "--config", s.config)...)
 				var once sync.Once
-				killed := make(chan struct{})
+				started, killed := make(chan struct{}), make(chan struct{})
 				s.manager.Fails(func(_ int, r *http.Request) flinktest.Fault {
 					if journalLines(t, s.state) < line || done && r.Method == http.MethodGet && line%2 == 0 {
 						return flinktest.NoFault
 					}
 					fault := flinktest.NoFault
 					once.Do(func() {
+						<-started
 						if err := cmd.Process.Kill(); err != nil {
 							t.Error(err)
 						}
@@ -486,6 +487,7 @@ func TestARollbackIsKilled(t *testing.T) {
 				if err := cmd.Start(); err != nil {
 					t.Fatal(err)
 				}
+				close(started)
 				<-killed
 				if err := cmd.Wait(); err == nil {
 					t.Error("it was not killed")
