@@ -130,6 +130,7 @@ func TestFilterDoesNotMoveTheSelectedRow(t *testing.T) {
 	}
 	before := line()
 	table.SetFilter("8")
+	finish(table)
 	if id, _ := table.Selected(); id != "row-0498" {
 		t.Errorf("%q is selected", id)
 	}
