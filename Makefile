@@ -43,11 +43,11 @@ test: ## quick tests, no servers
 
 .PHONY: test-race
 test-race: ## the same with the race detector
-	CGO_ENABLED=1 $(GO) test -race $(PKGS)
+	CGO_ENABLED=1 $(GO) test -race -timeout 30m $(PKGS)
 
 .PHONY: test-real
 test-real: build ## tests against real Kafka, Flink and Fluss, fetched and started here
-	RECOVERCTL_REAL_WITH=$${RECOVERCTL_REAL_WITH:-all} test/real/run.sh $(GO) test -count=1 -tags real $(REAL_PKGS)
+	RECOVERCTL_REAL_WITH=$${RECOVERCTL_REAL_WITH:-all} test/real/run.sh $(GO) test -count=1 -timeout 30m -tags real $(REAL_PKGS)
 
 .PHONY: test-faults
 test-faults: ## every kind of fault at the requests of an apply; prints the table of docs/reliability.md (about 5 minutes)
