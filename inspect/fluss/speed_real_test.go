@@ -42,7 +42,7 @@ func median(list []time.Duration) time.Duration {
 
 // bareLoop fetches and decodes everything, one bucket after another, and does
 // nothing with it: what a scan can't be faster than on one core.
-func bareLoop(b *testing.B, cl *flussrpc.Client, table flussrpc.Table) (rows int64) {
+func bareLoop(b *testing.B, real *flusstest.RealCluster, cl *flussrpc.Client, table flussrpc.Table) (rows int64) {
 	b.Helper()
 	ctx := context.Background()
 	cluster, err := cl.Cluster(ctx)
@@ -58,7 +58,6 @@ func bareLoop(b *testing.B, cl *flussrpc.Client, table flussrpc.Table) (rows int
 		b.Fatal(err)
 	}
 	defer picker.Close()
-	real := flusstest.Real(b)
 	conns := map[int32]*flussrpc.Conn{}
 	for _, s := range cluster.Tablets {
 		conn, err := flussrpc.Dial(ctx, s.Address, flussrpc.Options{Login: &real.Admin})
@@ -135,7 +134,7 @@ func BenchmarkScanAgainstOthers(b *testing.B) {
 						b.Fatal(err, got.Scanned)
 					}
 					began = time.Now()
-					if rows := bareLoop(b, cl, table); rows != int64(n) {
+					if rows := bareLoop(b, real, cl, table); rows != int64(n) {
 						b.Fatal(rows)
 					}
 					bare = append(bare, time.Since(began))

@@ -19,6 +19,7 @@ import (
 
 	"github.com/recoverctl/recoverctl/internal/flussrpc"
 	"github.com/recoverctl/recoverctl/internal/secret"
+	"github.com/recoverctl/recoverctl/internal/testkit/filelock"
 )
 
 // RealCluster is the real Fluss cluster that test/real/run.sh has started.
@@ -33,7 +34,8 @@ type RealCluster struct {
 }
 
 // Real is that cluster, once its coordinator names both tablet servers. A test
-// that runs without it fails.
+// that runs without it fails. It is the test's alone, since some kill its servers:
+// whoever has it must not ask for it again.
 func Real(t testing.TB) *RealCluster {
 	t.Helper()
 	get := func(name string) string {
@@ -48,6 +50,11 @@ func Real(t testing.TB) *RealCluster {
 		User:  flussrpc.Login{Username: get("_USER"), Password: secret.New(get("_PASSWORD"))},
 		Admin: flussrpc.Login{Username: get("_ADMIN_USER"), Password: secret.New(get("_ADMIN_PASSWORD"))},
 	}
+	release, err := filelock.Wait(t.Context(), filepath.Join(c.dir, "lock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(release)
 	c.Ready(t)
 	return c
 }

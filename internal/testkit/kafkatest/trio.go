@@ -15,6 +15,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/recoverctl/recoverctl/internal/testkit/filelock"
 )
 
 const (
@@ -42,7 +44,7 @@ func RealTrio(t TB) *Trio {
 	if brokers == "" || dir == "" {
 		t.Fatalf(`no three Kafka brokers: run the test with RECOVERCTL_REAL_WITH="kafka-trio" test/real/run.sh, or "all" in its place`)
 	}
-	release, err := lockFile(t.Context(), filepath.Join(dir, "lock"))
+	release, err := filelock.Wait(t.Context(), filepath.Join(dir, "lock"))
 	if err != nil {
 		t.Fatalf("kafkatest: the three brokers: %v", err)
 	}
@@ -238,30 +240,6 @@ func (t *Trio) wait(ctx context.Context, what string, try func(context.Context) 
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("kafkatest: waiting for %s: %w", what, errors.Join(ctx.Err(), err))
-		case <-time.After(trioLook):
-		}
-	}
-}
-
-// lockFile waits for a lock that ends with this process at the latest.
-func lockFile(ctx context.Context, name string) (release func(), err error) {
-	file, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	for {
-		err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-		if err == nil {
-			return func() { file.Close() }, nil
-		}
-		if !errors.Is(err, syscall.EWOULDBLOCK) {
-			file.Close()
-			return nil, fmt.Errorf("lock %s: %w", name, err)
-		}
-		select {
-		case <-ctx.Done():
-			file.Close()
-			return nil, fmt.Errorf("lock %s, which another test has: %w", name, ctx.Err())
 		case <-time.After(trioLook):
 		}
 	}
