@@ -2,7 +2,7 @@
 
 GO        ?= go
 PKGS      ?= ./...
-FUZZTIME  ?= 3s
+FUZZTIME  ?= 2s
 BENCH_RECORDS ?= 1000000
 VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS    = -s -w -X main.version=$(VERSION)
