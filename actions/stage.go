@@ -2,6 +2,7 @@ package actions
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/recoverctl/recoverctl/inspect"
 	"github.com/recoverctl/recoverctl/internal/fault"
@@ -53,6 +54,49 @@ func Refuse(stage Stage, p *inspect.Problem) error {
 		return f.WithHint("%s", hint)
 	}
 	return f
+}
+
+// Refusef is Refuse with a problem of a code and a message alone.
+func Refusef(stage Stage, code, format string, args ...any) error {
+	return Refuse(stage, &inspect.Problem{Code: code, Message: fmt.Sprintf(format, args...), Named: inspect.Named{}})
+}
+
+// Refused is Refuse of what a rule says; nil where the rule has nothing against it.
+func Refused(r *Refusal) error {
+	if r == nil {
+		return nil
+	}
+	return Refuse(r.Stage, &r.Problem)
+}
+
+// stopped is an error with the stage at which it stopped an apply. The error
+// itself stays reachable.
+type stopped struct {
+	at    Refusal
+	cause error
+}
+
+func (s *stopped) Error() string   { return s.cause.Error() }
+func (s *stopped) Unwrap() []error { return []error{&s.at, s.cause} }
+
+// At says at which stage an error stopped an apply, with a reason word; empty: that
+// of its kind. One that says so itself is left as it is; kind, hint and refs stay.
+// At of nil is nil.
+func At(stage Stage, code string, err error) error {
+	if err == nil || StageOf(err) != "" {
+		return err
+	}
+	f := fault.Of(err)
+	if code == "" {
+		code = f.Kind.String()
+	}
+	return AtProblem(stage, inspect.Problem{Code: code, Message: f.Error(), Named: inspect.Named{}}, err)
+}
+
+// AtProblem is At with more to say than a reason word.
+func AtProblem(stage Stage, p inspect.Problem, err error) error {
+	f := fault.Of(err)
+	return &fault.Fault{Kind: f.Kind, Op: "apply", Hint: f.Hint, Refs: f.Refs, Err: &stopped{at: Refusal{Stage: stage, Problem: p}, cause: err}}
 }
 
 // StageOf is the stage at which an error stopped an apply; empty where the error

@@ -62,7 +62,7 @@ func (c *Change) Close() { c.write.Close() }
 
 // Doers are the steps of actions.ArkFlowSteps, in that order.
 func (c *Change) Doers() []actions.Doer {
-	reads := map[string]doing{
+	reads := map[string]actions.Doing{
 		actions.StepPlan: c.planIntact, actions.StepJob: c.job, actions.StepRoundDone: c.roundDone,
 		actions.StepJobStopped: c.stopped, actions.StepJobRuns: c.running, actions.StepProof: c.proof,
 	}
@@ -80,15 +80,12 @@ func (c *Change) Doers() []actions.Doer {
 	for _, about := range actions.ArkFlowSteps(c.Plan) {
 		w, is := writes[about.Name]
 		if !is {
-			out = append(out, &step{about: about, do: reads[about.Name]})
+			out = append(out, actions.Reading(about, nil, reads[about.Name]))
 			continue
 		}
-		out = append(out, &writing{
-			step: step{about: about, do: func(ctx context.Context, _ *actions.StepProgress) (string, error) {
-				return c.once(ctx, about.Stage, w.done, w.send)
-			}},
-			settle: func(ctx context.Context) (actions.Settlement, string, error) { return c.settled(ctx, w.done, w.late) },
-		})
+		out = append(out, actions.Writing(about, nil, nil, func(ctx context.Context, _ *actions.StepProgress) (string, error) {
+			return c.once(ctx, about.Stage, w.done, w.send)
+		}, func(ctx context.Context) (actions.Settlement, string, error) { return c.settled(ctx, w.done, w.late) }))
 	}
 	return out
 }
@@ -110,9 +107,7 @@ func Verify(ctx context.Context, s Sources, plan actions.Document) actions.Opera
 func (c *Change) look(ctx context.Context, stage actions.Stage) error {
 	e, err := c.Gather(ctx, c.plan.Store)
 	if e.Job == nil {
-		f := fault.Of(err)
-		at := &actions.Refusal{Stage: stage, Problem: inspect.Problem{Code: f.Kind.String(), Message: f.Error(), Named: inspect.Named{}}}
-		return &fault.Fault{Kind: f.Kind, Op: "apply", Hint: f.Hint, Refs: f.Refs, Err: at}
+		return actions.At(stage, "", err)
 	}
 	c.seen = e
 	return nil
@@ -127,8 +122,8 @@ func (c *Change) once(ctx context.Context, stage actions.Stage, done func() stri
 	if why := done(); why != "" {
 		return why, nil
 	}
-	if r := actions.CheckArkFlow(c.Plan, c.seen); r != nil {
-		return "", actions.Refuse(r.Stage, &r.Problem)
+	if err := actions.Refused(actions.CheckArkFlow(c.Plan, c.seen)); err != nil {
+		return "", err
 	}
 	if err := send(ctx); err != nil {
 		return "", err
@@ -138,32 +133,22 @@ func (c *Change) once(ctx context.Context, stage actions.Stage, done func() stri
 
 // settled finds out by reading whether a request whose answer was lost was taken.
 func (c *Change) settled(ctx context.Context, done func() string, late string) (actions.Settlement, string, error) {
-	limited, cancel := context.WithTimeout(ctx, c.Settle)
-	defer cancel()
-	asked := false
-	var lost error
-	for {
-		if lost = c.look(ctx, actions.StageVerify); lost == nil {
-			asked = true
-			if found := done(); found != "" {
-				return actions.Happened, found, nil
-			}
-		}
-		if pause(limited, c.Poll) == nil {
-			continue
-		}
-		switch {
-		case ctx.Err() != nil:
-			return actions.Unsettled, "", fault.Wrap(fault.Cancelled, "apply", ctx.Err(), "stopped while it was asked")
-		case lost != nil || !asked:
-			return actions.Unsettled, "", lost
-		case late != "" && c.lowerVersions() > 1:
-			return actions.Unsettled, "", fault.New(fault.Unknown, "apply", "the hub shows nothing of the request, and %s", late).
-				WithHint("read the job's version until it is certain that the request is lost: recoverctl inspect arkflow job %s", safetext.Of(c.plan.JobID))
-		default:
-			return actions.NotHappened, "the hub shows nothing of it", nil
-		}
+	switch found, err := c.watch().Trace(ctx, done); {
+	case err != nil:
+		return actions.Unsettled, "", err
+	case found != "":
+		return actions.Happened, found, nil
+	case late != "" && c.lowerVersions() > 1:
+		return actions.Unsettled, "", fault.New(fault.Unknown, "apply", "the hub shows nothing of the request, and %s", late).
+			WithHint("read the job's version until it is certain that the request is lost: recoverctl inspect arkflow job %s", safetext.Of(c.plan.JobID))
+	default:
+		return actions.NotHappened, "the hub shows nothing of it", nil
 	}
+}
+
+// watch is how the change waits for what the hub does.
+func (c *Change) watch() actions.Watch {
+	return actions.Watch{Look: c.look, Poll: c.Poll, Patience: c.Patience, Settle: c.Settle, Silent: "the hub does not answer"}
 }
 
 func (c *Change) lowerVersions() (n int) {
@@ -187,8 +172,8 @@ func (c *Change) job(ctx context.Context, _ *actions.StepProgress) (string, erro
 	if err := c.look(ctx, actions.StageJob); err != nil {
 		return "", err
 	}
-	if r := actions.CheckArkFlow(c.Plan, c.seen); r != nil {
-		return "", actions.Refuse(r.Stage, &r.Problem)
+	if err := actions.Refused(actions.CheckArkFlow(c.Plan, c.seen)); err != nil {
+		return "", err
 	}
 	return actions.JudgeArkFlow(c.Plan, c.seen).Message, nil
 }
@@ -254,7 +239,7 @@ func (c *Change) sendStop(ctx context.Context) error {
 // sendRollback sends nothing while the job runs, which older hubs would take.
 func (c *Change) sendRollback(ctx context.Context) error {
 	if j := c.seen.Job.Job; j.Observed == nil || *j.Observed == arkhub.StateRunning || j.Desired == nil || *j.Desired != arkhub.StateStopped {
-		return problem(actions.StageRestore, "job-state", "the job is not observed stopped: it is not rolled back while it runs")
+		return actions.Refusef(actions.StageRestore, "job-state", "the job is not observed stopped: it is not rolled back while it runs")
 	}
 	_, err := c.write.Rollback(ctx, c.plan.JobID, c.plan.Version)
 	return err
@@ -263,51 +248,20 @@ func (c *Change) sendRollback(ctx context.Context) error {
 // sendStart starts nothing that would begin cold, or in another version.
 func (c *Change) sendStart(ctx context.Context) error {
 	if s := c.seen.Job.Points.Selection; !c.atTarget() || s.ID != c.plan.Point {
-		return problem(actions.StageSubmit, "restore-not-accepted", "a start would restore %q, and the plan says %q: the job is not started", safetext.Of(s.ID), safetext.Of(c.plan.Point))
+		return actions.Refusef(actions.StageSubmit, "restore-not-accepted", "a start would restore %q, and the plan says %q: the job is not started", safetext.Of(s.ID), safetext.Of(c.plan.Point))
 	}
 	_, err := c.write.Start(ctx, c.plan.JobID)
 	return err
 }
 
-// until looks again and again until done says that it is as it should be, or why
-// it never will. A hub that does not answer meanwhile is asked again.
-func (c *Change) until(ctx context.Context, stage actions.Stage, p *actions.StepProgress, done func() (detail, now string, err error)) (string, error) {
-	began := time.Now()
-	now := "nothing was seen of it"
-	for {
-		lost := c.look(ctx, stage)
-		switch {
-		case ctx.Err() != nil:
-			return "", fault.Wrap(fault.Cancelled, "apply", ctx.Err(), "stopped while it waited")
-		case lost != nil && (fault.KindOf(lost) != fault.Unreachable || time.Since(began) > c.Patience):
-			return "", lost
-		case lost != nil:
-			p.Note(safetext.Sprintf("the hub does not answer: %s", lost))
-		default:
-			detail, state, err := done()
-			if detail != "" || err != nil {
-				return detail, err
-			}
-			now = state
-			p.Note(safetext.Of(state))
-		}
-		if waited := time.Since(began); waited > c.Patience {
-			return "", problem(stage, "takes-too-long", "after %s it is not done: %s", waited.Round(time.Second), now)
-		}
-		if err := pause(ctx, c.Poll); err != nil {
-			return "", err
-		}
-	}
-}
-
 // judged waits until the plan's verdict is applied; a contradiction ends it.
 func (c *Change) judged(ctx context.Context, stage actions.Stage, p *actions.StepProgress) (string, error) {
-	return c.until(ctx, stage, p, func() (string, string, error) {
+	return c.watch().Until(ctx, stage, p, func() (string, string, error) {
 		switch v := actions.JudgeArkFlow(c.Plan, c.seen); v.Verdict {
 		case actions.Applied:
 			return v.Message, "", nil
 		case actions.Contradicted:
-			return "", "", problem(stage, "contradicted", "%s", v.Message)
+			return "", "", actions.Refusef(stage, "contradicted", "%s", v.Message)
 		default:
 			return "", v.Message, nil
 		}
@@ -323,7 +277,7 @@ func (c *Change) proof(ctx context.Context, p *actions.StepProgress) (string, er
 }
 
 func (c *Change) stopped(ctx context.Context, p *actions.StepProgress) (string, error) {
-	return c.until(ctx, actions.StageEnd, p, func() (string, string, error) {
+	return c.watch().Until(ctx, actions.StageEnd, p, func() (string, string, error) {
 		j := c.seen.Job.Job
 		if c.atTarget() || j.Observed != nil && *j.Observed == arkhub.StateStopped && j.Convergence != nil && *j.Convergence != "reconciling" {
 			return "the job is observed stopped", "", nil
@@ -333,13 +287,13 @@ func (c *Change) stopped(ctx context.Context, p *actions.StepProgress) (string, 
 }
 
 func (c *Change) running(ctx context.Context, p *actions.StepProgress) (string, error) {
-	return c.until(ctx, actions.StageRestored, p, func() (string, string, error) {
+	return c.watch().Until(ctx, actions.StageRestored, p, func() (string, string, error) {
 		j := c.seen.Job.Job
 		switch {
 		case j.Observed != nil && *j.Observed == arkhub.StateRunning:
 			return "the job is observed running", "", nil
 		case j.Observed != nil && *j.Observed == arkhub.StateFailed && j.LastError != nil:
-			return "", "", problem(actions.StageRestored, "start-failed", "the job failed at its start: %s", safetext.Of(*j.LastError).Truncate(300))
+			return "", "", actions.Refusef(actions.StageRestored, "start-failed", "the job failed at its start: %s", safetext.Of(*j.LastError).Truncate(300))
 		}
 		return "", "the job does not run yet", nil
 	})

@@ -68,7 +68,7 @@ func (c *Change) Close() { c.write.Close() }
 func (c *Change) Doers() []actions.Doer {
 	reads := map[string]struct {
 		skip func() string
-		do   doing
+		do   actions.Doing
 	}{
 		actions.StepPlan:           {nil, c.planIntact},
 		actions.StepJob:            {nil, c.job},
@@ -82,8 +82,8 @@ func (c *Change) Doers() []actions.Doer {
 	}
 	writes := map[string]struct {
 		skip   func() string
-		do     doing
-		settle settling
+		do     actions.Doing
+		settle actions.Settling
 	}{
 		actions.StepSavepoint: {c.triggered, c.savepoint, c.settleTrigger},
 		actions.StepStop:      {c.stopped, c.stop, c.settleTrigger},
@@ -93,11 +93,11 @@ func (c *Change) Doers() []actions.Doer {
 	var out []actions.Doer
 	for _, about := range actions.FlinkSteps(c.Plan) {
 		if w, ok := writes[about.Name]; ok {
-			out = append(out, &writing{step: step{about: about, skip: w.skip, do: w.do}, settle: w.settle})
+			out = append(out, actions.Writing(about, w.skip, nil, w.do, w.settle))
 			continue
 		}
 		r := reads[about.Name]
-		out = append(out, &step{about: about, skip: r.skip, do: r.do})
+		out = append(out, actions.Reading(about, r.skip, r.do))
 	}
 	return out
 }
@@ -121,9 +121,7 @@ func (c *Change) look(ctx context.Context, stage actions.Stage, what scope) erro
 	what.plan = &c.Plan
 	e, _ := c.gather(ctx, what) // a part that is unread is judged as unknown
 	if e.Err != nil {
-		f := fault.Of(e.Err)
-		at := &actions.Refusal{Stage: stage, Problem: inspect.Problem{Code: f.Kind.String(), Message: f.Error(), Named: inspect.Named{}}}
-		return &fault.Fault{Kind: f.Kind, Op: "apply", Hint: f.Hint, Refs: f.Refs, Err: at}
+		return actions.At(stage, "", e.Err)
 	}
 	c.seen = e
 	if path, found := e.Saved(c.plan); found {
@@ -189,7 +187,7 @@ func (c *Change) job(ctx context.Context, _ *actions.StepProgress) (string, erro
 	if err := c.look(ctx, actions.StageJob, scope{}); err != nil {
 		return "", err
 	}
-	if err := refused(actions.CheckFlinkJob(c.Plan, c.seen)); err != nil {
+	if err := actions.Refused(actions.CheckFlinkJob(c.Plan, c.seen)); err != nil {
 		return "", err
 	}
 	if c.seen.New != nil {
@@ -205,7 +203,7 @@ func (c *Change) restoreCheck(ctx context.Context, _ *actions.StepProgress) (str
 	if err := c.look(ctx, actions.StageRestore, scope{point: c.plan.Point}); err != nil {
 		return "", err
 	}
-	if err := refused(actions.CheckFlinkRestore(c.Plan, c.seen)); err != nil {
+	if err := actions.Refused(actions.CheckFlinkRestore(c.Plan, c.seen)); err != nil {
 		return "", err
 	}
 	return "a restore from " + safetext.Of(c.plan.Point).String() + " is accepted", nil
@@ -215,7 +213,7 @@ func (c *Change) jar(ctx context.Context, _ *actions.StepProgress) (string, erro
 	if err := c.look(ctx, actions.StageJar, scope{jars: true}); err != nil {
 		return "", err
 	}
-	if err := refused(actions.CheckFlinkJar(c.Plan, c.seen)); err != nil {
+	if err := actions.Refused(actions.CheckFlinkJar(c.Plan, c.seen)); err != nil {
 		return "", err
 	}
 	return "jar " + safetext.Of(c.plan.Jar).String() + " is uploaded", nil
@@ -233,7 +231,7 @@ func (c *Change) savepoint(ctx context.Context, _ *actions.StepProgress) (string
 	if why := c.triggered(); why != "" {
 		return why, nil
 	}
-	if err := refused(actions.CheckFlinkJob(c.Plan, c.seen)); err != nil {
+	if err := actions.Refused(actions.CheckFlinkJob(c.Plan, c.seen)); err != nil {
 		return "", err
 	}
 	if err := c.write.Savepoint(ctx, c.plan.JobID, c.reach()); err != nil {
@@ -278,17 +276,17 @@ func (c *Change) cancel(ctx context.Context, _ *actions.StepProgress) (string, e
 // planned, that the point can still be restored from, and that the savepoint of
 // the step before is there.
 func (c *Change) mayEnd() error {
-	if err := refused(actions.CheckFlinkJob(c.Plan, c.seen)); err != nil {
+	if err := actions.Refused(actions.CheckFlinkJob(c.Plan, c.seen)); err != nil {
 		return err
 	}
 	if c.Plan.Kind != actions.KindRollback {
 		return nil
 	}
-	if err := refused(actions.CheckFlinkRestore(c.Plan, c.seen)); err != nil {
+	if err := actions.Refused(actions.CheckFlinkRestore(c.Plan, c.seen)); err != nil {
 		return err
 	}
 	if c.plan.End == actions.EndByCancel && c.plan.Savepoints() && c.saved == "" {
-		return problem(actions.StageEnd, "savepoint-unknown", "the safety savepoint of trigger %s is not known to be complete: the job is not ended", c.plan.Trigger)
+		return actions.Refusef(actions.StageEnd, "savepoint-unknown", "the safety savepoint of trigger %s is not known to be complete: the job is not ended", c.plan.Trigger)
 	}
 	return nil
 }
@@ -300,11 +298,11 @@ func (c *Change) submit(ctx context.Context, _ *actions.StepProgress) (string, e
 	if why := c.started(); why != "" {
 		return why, nil
 	}
-	if err := refused(actions.CheckFlinkPlan(c.Plan, c.seen)); err != nil {
+	if err := actions.Refused(actions.CheckFlinkPlan(c.Plan, c.seen)); err != nil {
 		return "", c.withWayBack(err)
 	}
 	if c.seen.Old != nil && !inspect.Ended(c.seen.Old.State) {
-		return "", problem(actions.StageSubmit, "job-not-ended", "job %s is %s: nothing is started before it has ended", c.plan.JobID, safetext.Of(c.seen.Old.State))
+		return "", actions.Refusef(actions.StageSubmit, "job-not-ended", "job %s is %s: nothing is started before it has ended", c.plan.JobID, safetext.Of(c.seen.Old.State))
 	}
 	err := c.write.Run(ctx, c.plan.Jar, write.Run{
 		JobID: c.plan.NewJobID, EntryClass: c.plan.EntryClass, Arguments: c.plan.Arguments, Parallelism: c.plan.Parallelism,
@@ -314,6 +312,17 @@ func (c *Change) submit(ctx context.Context, _ *actions.StepProgress) (string, e
 		return "", err
 	}
 	return "Flink has started job " + c.plan.NewJobID, nil
+}
+
+// quote is a name in quotes, safe for a terminal.
+func quote(name string) string { return `"` + safetext.Of(name).String() + `"` }
+
+// watch is how the change waits for what Flink does.
+func (c *Change) watch() actions.Watch {
+	return actions.Watch{
+		Look: func(ctx context.Context, stage actions.Stage) error { return c.look(ctx, stage, scope{}) },
+		Poll: c.Poll, Patience: c.Patience, Settle: c.Settle, Silent: "Flink does not answer",
+	}
 }
 
 // withWayBack gives an error that leaves no job running the way back as its hint.

@@ -3,48 +3,14 @@ package flink
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/recoverctl/recoverctl/actions"
 	"github.com/recoverctl/recoverctl/inspect"
-	"github.com/recoverctl/recoverctl/internal/fault"
 	"github.com/recoverctl/recoverctl/internal/safetext"
 )
 
-// until looks at the job again and again until done says that it is as it should
-// be, or why it never will. A connection that breaks meanwhile changes nothing:
-// it is asked again, as long as there is patience.
-func (c *Change) until(ctx context.Context, stage actions.Stage, p *actions.StepProgress, done func() (detail, now string, err error)) (string, error) {
-	began := time.Now()
-	now := "nothing was seen of it"
-	for {
-		lost := c.look(ctx, stage, scope{})
-		switch {
-		case ctx.Err() != nil:
-			return "", fault.Wrap(fault.Cancelled, "apply", ctx.Err(), "stopped while it waited")
-		case lost != nil && (fault.KindOf(lost) != fault.Unreachable || time.Since(began) > c.Patience):
-			return "", lost
-		case lost != nil:
-			p.Note(safetext.Sprintf("Flink does not answer: %s", lost))
-		default:
-			detail, state, err := done()
-			if detail != "" || err != nil {
-				return detail, err
-			}
-			now = state
-			p.Note(safetext.Of(state))
-		}
-		if waited := time.Since(began); waited > c.Patience {
-			return "", problem(stage, "takes-too-long", "after %s it is not done: %s", waited.Round(time.Second), now)
-		}
-		if err := pause(ctx, c.Poll); err != nil {
-			return "", err
-		}
-	}
-}
-
 func (c *Change) savepointReady(ctx context.Context, p *actions.StepProgress) (string, error) {
-	return c.until(ctx, actions.StageSavepoint, p, func() (string, string, error) {
+	return c.watch().Until(ctx, actions.StageSavepoint, p, func() (string, string, error) {
 		return c.savepointNow(actions.StageSavepoint)
 	})
 }
@@ -55,9 +21,9 @@ func (c *Change) savepointNow(stage actions.Stage) (detail, now string, err erro
 	case c.saved != "":
 		return "the savepoint is " + safetext.Of(c.saved).String(), "", nil
 	case s.Known && s.Ready:
-		return "", "", problem(stage, "savepoint-failed", "the savepoint failed: %s", safetext.Of(s.Failure))
+		return "", "", actions.Refusef(stage, "savepoint-failed", "the savepoint failed: %s", safetext.Of(s.Failure))
 	case !s.Known:
-		return "", "", problem(stage, "savepoint-unknown", "Flink knows nothing of trigger %s, and the job's history has no new savepoint", c.plan.Trigger)
+		return "", "", actions.Refusef(stage, "savepoint-unknown", "Flink knows nothing of trigger %s, and the job's history has no new savepoint", c.plan.Trigger)
 	case c.seen.Old != nil && inspect.Ended(c.seen.Old.State):
 		return "", "the job is " + c.seen.Old.State + ", its savepoint not complete yet", nil
 	default:
@@ -66,10 +32,10 @@ func (c *Change) savepointNow(stage actions.Stage) (detail, now string, err erro
 }
 
 func (c *Change) ended(ctx context.Context, p *actions.StepProgress) (string, error) {
-	return c.until(ctx, actions.StageEnd, p, func() (string, string, error) {
+	return c.watch().Until(ctx, actions.StageEnd, p, func() (string, string, error) {
 		old := c.seen.Old
 		if old == nil {
-			return "", "", problem(actions.StageEnd, "job-unknown", "Flink does not know job %s any more: it can't be told whether it has ended", c.plan.JobID)
+			return "", "", actions.Refusef(actions.StageEnd, "job-unknown", "Flink does not know job %s any more: it can't be told whether it has ended", c.plan.JobID)
 		}
 		state := safetext.Of(old.State).String()
 		if !inspect.Ended(old.State) {
@@ -83,7 +49,7 @@ func (c *Change) ended(ctx context.Context, p *actions.StepProgress) (string, er
 			return c.savepointOfEnded()
 		}
 		if v := actions.JudgeFlink(c.Plan, c.seen); v.Verdict == actions.Contradicted {
-			return "", "", problem(actions.StageEnd, "job-changed", "%s", v.Message)
+			return "", "", actions.Refusef(actions.StageEnd, "job-changed", "%s", v.Message)
 		}
 		detail := "the job is " + state
 		if c.saved != "" {
@@ -131,39 +97,23 @@ func (c *Change) settleSubmit(ctx context.Context) (actions.Settlement, string, 
 	}, "Flink does not know job "+c.plan.NewJobID)
 }
 
-// settled looks for the trace of a request until it is there, or for a while.
-// Flink may still be at a request whose answer was lost. Should it carry it out
-// later, nothing is lost: the same plan asks with the same id, which Flink then
-// knows.
+// settled looks for the trace of a request. Flink may still be at one whose answer
+// was lost. Should it carry it out later, nothing is lost: the same plan asks with
+// the same id, which Flink then knows.
 func (c *Change) settled(ctx context.Context, trace func() string, none string) (actions.Settlement, string, error) {
-	limited, cancel := context.WithTimeout(ctx, c.Settle)
-	defer cancel()
-	asked := false
-	var lost error
-	for {
-		if lost = c.look(ctx, actions.StageVerify, scope{}); lost == nil {
-			asked = true
-			if found := trace(); found != "" {
-				return actions.Happened, found, nil
-			}
-		}
-		if pause(limited, c.Poll) == nil {
-			continue
-		}
-		switch {
-		case ctx.Err() != nil:
-			return actions.Unsettled, "", fault.Wrap(fault.Cancelled, "apply", ctx.Err(), "stopped while it was asked")
-		case lost != nil || !asked:
-			return actions.Unsettled, "", lost
-		default:
-			return actions.NotHappened, none, nil
-		}
+	switch found, err := c.watch().Trace(ctx, trace); {
+	case err != nil:
+		return actions.Unsettled, "", err
+	case found != "":
+		return actions.Happened, found, nil
+	default:
+		return actions.NotHappened, none, nil
 	}
 }
 
 // running waits until the new job is up.
 func (c *Change) running(ctx context.Context, p *actions.StepProgress) (string, error) {
-	return c.until(ctx, actions.StageRestored, p, func() (string, string, error) {
+	return c.watch().Until(ctx, actions.StageRestored, p, func() (string, string, error) {
 		now, err := c.newJob()
 		if err != nil {
 			return "", "", err
@@ -180,20 +130,20 @@ func (c *Change) newJob() (inspect.LiveState, error) {
 	now := c.seen.New
 	switch {
 	case now == nil:
-		return inspect.LiveState{}, c.withWayBack(problem(actions.StageRestored, "job-unknown", "Flink does not know the new job %s", c.plan.NewJobID))
+		return inspect.LiveState{}, c.withWayBack(actions.Refusef(actions.StageRestored, "job-unknown", "Flink does not know the new job %s", c.plan.NewJobID))
 	case inspect.Ended(now.State):
-		return *now, c.withWayBack(problem(actions.StageRestored, "restore-failed", "the new job %s is %s%s", c.plan.NewJobID, safetext.Of(now.State), actions.Explained(*now)))
+		return *now, c.withWayBack(actions.Refusef(actions.StageRestored, "restore-failed", "the new job %s is %s%s", c.plan.NewJobID, safetext.Of(now.State), actions.Explained(*now)))
 	}
 	const many = 3
 	if now.Restarts != nil && *now.Restarts >= many {
-		return *now, c.withWayBack(problem(actions.StageRestored, "restart-loop", "the new job %s comes up and fails again, %d times so far%s", c.plan.NewJobID, *now.Restarts, actions.Explained(*now)))
+		return *now, c.withWayBack(actions.Refusef(actions.StageRestored, "restart-loop", "the new job %s comes up and fails again, %d times so far%s", c.plan.NewJobID, *now.Restarts, actions.Explained(*now)))
 	}
 	return *now, nil
 }
 
 // checkpoint waits until the new job has completed one.
 func (c *Change) checkpoint(ctx context.Context, p *actions.StepProgress) (string, error) {
-	return c.until(ctx, actions.StageRestored, p, func() (string, string, error) {
+	return c.watch().Until(ctx, actions.StageRestored, p, func() (string, string, error) {
 		now, err := c.newJob()
 		switch {
 		case err != nil:
@@ -213,7 +163,7 @@ func (c *Change) checkpoint(ctx context.Context, p *actions.StepProgress) (strin
 // of its first checkpoint with those of the point. A part that can't be read is
 // asked for again.
 func (c *Change) restored(ctx context.Context, p *actions.StepProgress) (string, error) {
-	message, err := c.until(ctx, actions.StageRestored, p, func() (string, string, error) {
+	message, err := c.watch().Until(ctx, actions.StageRestored, p, func() (string, string, error) {
 		if _, err := c.newJob(); err != nil {
 			return "", "", err
 		}
@@ -221,7 +171,7 @@ func (c *Change) restored(ctx context.Context, p *actions.StepProgress) (string,
 		case actions.Applied:
 			return v.Message, "", nil
 		case actions.Contradicted:
-			return "", "", c.withWayBack(problem(actions.StageRestored, "restored-from-other", "%s", v.Message))
+			return "", "", c.withWayBack(actions.Refusef(actions.StageRestored, "restored-from-other", "%s", v.Message))
 		default:
 			return "", v.Message, nil
 		}
@@ -263,9 +213,9 @@ func (c *Change) markers(ctx context.Context) (string, error) {
 		to, found := after.Merged.Offsets[partition]
 		switch {
 		case !found:
-			return "", problem(actions.StageRestored, "markers-backwards", "chk-%d of the new job has no marker for partition %d, and the point has %d", latest.ID, partition, from)
+			return "", actions.Refusef(actions.StageRestored, "markers-backwards", "chk-%d of the new job has no marker for partition %d, and the point has %d", latest.ID, partition, from)
 		case to < from:
-			return "", problem(actions.StageRestored, "markers-backwards", "chk-%d of the new job reads partition %d from %d, and the point from %d", latest.ID, partition, to, from)
+			return "", actions.Refusef(actions.StageRestored, "markers-backwards", "chk-%d of the new job reads partition %d from %d, and the point from %d", latest.ID, partition, to, from)
 		case to > from:
 			moved++
 		}

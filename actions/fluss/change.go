@@ -13,7 +13,6 @@ import (
 	"github.com/recoverctl/recoverctl/internal/fault"
 	"github.com/recoverctl/recoverctl/internal/flussrpc"
 	"github.com/recoverctl/recoverctl/internal/flussrpc/write"
-	"github.com/recoverctl/recoverctl/internal/safetext"
 )
 
 // Config is what one apply of one plan is made of.
@@ -58,22 +57,20 @@ func New(c Config) *Change {
 
 // Doers are the steps of actions.ProducerSteps, in that order.
 func (c *Change) Doers() []actions.Doer {
-	does := map[string]doing{
+	does := map[string]actions.Doing{
 		actions.StepPlan: c.planIntact, actions.StepIdentity: c.identity, actions.StepEntry: c.entry, actions.StepOffsets: c.offsets,
 		actions.StepDeleteEntry: c.delete, actions.StepRegister: c.register, actions.StepProducerReread: c.reread,
 	}
 	var out []actions.Doer
 	for _, about := range actions.ProducerSteps(c.Plan) {
-		s := step{about: about, do: does[about.Name]}
+		do := does[about.Name]
 		switch about.Name {
 		case actions.StepOffsets:
-			s.skip = c.isDone
-			out = append(out, &s)
+			out = append(out, actions.Reading(about, c.isDone, do))
 		case actions.StepDeleteEntry, actions.StepRegister:
-			s.skip = c.isDone
-			out = append(out, &writing{step: s, settle: c.settle})
+			out = append(out, actions.Writing(about, c.isDone, nil, do, c.settle))
 		default:
-			out = append(out, &s)
+			out = append(out, actions.Reading(about, nil, do))
 		}
 	}
 	return out
@@ -86,15 +83,8 @@ func (c *Change) isDone() string {
 	return ""
 }
 
-// at is a fault with the stage that speaks.
-func at(stage actions.Stage, err error) error {
-	if err == nil || actions.StageOf(err) != "" {
-		return err
-	}
-	f := fault.Of(err)
-	refused := &actions.Refusal{Stage: stage, Problem: inspect.Problem{Code: f.Kind.String(), Message: safetext.Error(err).String(), Named: inspect.Named{}}}
-	return &fault.Fault{Kind: f.Kind, Op: f.Op, Hint: f.Hint, Refs: f.Refs, Err: errors.Join(refused, err)}
-}
+// at says at which stage an error stopped the change.
+func at(stage actions.Stage, err error) error { return actions.At(stage, "", err) }
 
 func (c *Change) planIntact(context.Context, *actions.StepProgress) (string, error) {
 	if _, p := actions.ParseDocument(c.Plan.Encode()); p != nil {
@@ -295,21 +285,9 @@ func (c *Change) awaited(ctx context.Context, passing ...actions.Outcome) action
 	defer cancel()
 	for {
 		v := c.Verify(ctx)
-		if !slices.Contains(passing, v.Verdict) || !pause(limited, lookAgain) {
+		if !slices.Contains(passing, v.Verdict) || actions.Pause(limited, lookAgain) != nil {
 			return v
 		}
-	}
-}
-
-// pause waits until it is time to look again; it is false where that is over.
-func pause(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return true
 	}
 }
 

@@ -48,7 +48,7 @@ func (s *session) Append(ctx context.Context, topic string, plan inspect.Cleanup
 			doubt = f
 		}
 		again := !answered || code.Retriable
-		if !again || pause(ctx, appendAgain) != nil {
+		if !again || actions.Pause(ctx, appendAgain) != nil {
 			if doubt != nil {
 				return 0, doubt
 			}

@@ -3,11 +3,9 @@ package kafka
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/recoverctl/recoverctl/actions"
 	"github.com/recoverctl/recoverctl/inspect"
-	"github.com/recoverctl/recoverctl/internal/fault"
 	"github.com/recoverctl/recoverctl/internal/figures"
 	"github.com/recoverctl/recoverctl/internal/safetext"
 )
@@ -65,39 +63,42 @@ func (c *Cleanup) Verify(ctx context.Context) actions.OperationVerdict {
 func (c *Cleanup) Doers() []actions.Doer {
 	var out []actions.Doer
 	for _, about := range actions.CleanupSteps(c.Replication != nil) {
-		s := step{about: about}
+		reads := func(skip func() string, do actions.Doing) { out = append(out, actions.Reading(about, skip, do)) }
+		writes := func(skip func() string, intent func() inspect.Offsets, do actions.Doing, settle actions.Settling) {
+			out = append(out, actions.Writing(about, skip, intent, c.sending(do), c.ifSent(settle)))
+		}
 		switch about.Name {
 		case actions.StepPlan:
-			out = append(out, s.reads(c.planIntact))
+			reads(nil, c.planIntact)
 		case actions.StepControlTopic:
-			out = append(out, s.reads(c.controlTopic))
+			reads(nil, c.controlTopic)
 		case actions.StepIdentity:
-			out = append(out, s.reads(c.identity))
+			reads(nil, c.identity)
 		case actions.StepOperations:
-			out = append(out, s.reads(c.operations))
+			reads(nil, c.operations)
 		case actions.StepRecorded:
-			out = append(out, s.reads(c.recorded))
+			reads(nil, c.recorded)
 		case actions.StepTargets:
-			out = append(out, s.unless(c.isRecorded).reads(c.targets))
+			reads(c.isRecorded, c.targets)
 		case actions.StepSurvivors:
-			out = append(out, s.unless(c.isApplied).reads(c.survivors))
+			reads(c.isApplied, c.survivors)
 		case actions.StepCreateControl:
-			out = append(out, s.unless(c.isFound).writes(none, c.sending(c.createControl), c.ifSent(c.settleControl)))
+			writes(c.isFound, nil, c.createControl, c.settleControl)
 		case actions.StepCommit:
-			out = append(out, s.unless(c.isRecorded).writes(c.planned, c.sending(c.commit), c.ifSent(c.settleCommit)))
+			writes(c.isRecorded, c.planned, c.commit, c.settleCommit)
 		case actions.StepDelete:
-			out = append(out, s.unless(c.isApplied).writes(c.target, c.sending(c.delete), c.ifSent(c.settleDelete)))
+			writes(c.isApplied, c.target, c.delete, c.settleDelete)
 		case actions.StepLogStarts:
-			out = append(out, s.unless(c.isApplied).reads(c.logStarts))
+			reads(c.isApplied, c.logStarts)
 		case actions.StepApplied:
-			out = append(out, s.unless(c.isApplied).writes(c.planned, c.sending(c.applied), c.ifSent(c.settleApplied)))
+			writes(c.isApplied, c.planned, c.applied, c.settleApplied)
 		}
 	}
 	return out
 }
 
 // sending is a step that has sent nothing when it begins.
-func (c *Cleanup) sending(do doing) doing {
+func (c *Cleanup) sending(do actions.Doing) actions.Doing {
 	return func(ctx context.Context, p *actions.StepProgress) (string, error) {
 		c.sent = false
 		return do(ctx, p)
@@ -106,7 +107,7 @@ func (c *Cleanup) sending(do doing) doing {
 
 // ifSent settles at once a step that ended, for whatever reason, before it sent
 // anything.
-func (c *Cleanup) ifSent(settle settling) settling {
+func (c *Cleanup) ifSent(settle actions.Settling) actions.Settling {
 	return func(ctx context.Context) (actions.Settlement, string, error) {
 		if !c.sent {
 			return actions.NotHappened, "nothing was sent", nil
@@ -115,11 +116,9 @@ func (c *Cleanup) ifSent(settle settling) settling {
 	}
 }
 
-// What an intent names: the offsets of the plan, up to where is deleted, or
-// nothing.
+// What an intent names: the offsets of the plan, or up to where is deleted.
 func (c *Cleanup) planned() inspect.Offsets { return c.Plan.Offsets }
 func (c *Cleanup) target() inspect.Offsets  { return c.history.Target(c.Plan) }
-func none() inspect.Offsets                 { return nil }
 
 // Why a step has nothing to do.
 
@@ -203,18 +202,6 @@ func identified(ctx context.Context, cluster Cluster, job inspect.Job, plan insp
 		}
 	}
 	return data, at(stage, err)
-}
-
-// pause waits before something is read again, or until ctx ends.
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return fault.Wrap(fault.Cancelled, "apply", ctx.Err(), "stopped while it waited")
-	case <-timer.C:
-		return nil
-	}
 }
 
 func quote(name string) string { return `"` + safetext.Of(name).String() + `"` }

@@ -62,7 +62,7 @@ func (c *Cleanup) describe(ctx context.Context, cluster Cluster) error {
 		case err != nil && !soon(err):
 			return at(actions.StageControlTopic, err)
 		}
-		if pause(limited, describeAgain) != nil {
+		if actions.Pause(limited, describeAgain) != nil {
 			if err == nil {
 				err = fault.New(fault.Unknown, "create topic", "control topic %s was made and can't be described yet", quote(c.control()))
 			}
@@ -99,7 +99,7 @@ func (c *Cleanup) settleControl(ctx context.Context) (settled actions.Settlement
 				settled, seen = actions.NotHappened, quote(control.Name)+" does not exist"
 				return nil
 			}
-			if err := pause(ctx, secondLookAfter); err != nil {
+			if err := actions.Pause(ctx, secondLookAfter); err != nil {
 				return err
 			}
 		}
@@ -228,7 +228,7 @@ func (c *Cleanup) settleRecords(ctx context.Context, plans []inspect.CleanupPlan
 				return nil
 			}
 			// What was sent may still be on its way when its sender has given up.
-			if err := pause(ctx, secondLookAfter); err != nil {
+			if err := actions.Pause(ctx, secondLookAfter); err != nil {
 				return err
 			}
 		}

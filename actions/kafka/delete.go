@@ -47,7 +47,7 @@ func (c *Cleanup) delete(ctx context.Context, p *actions.StepProgress) (string, 
 			return "", d.unfinished(left)
 		}
 		if attempt > 1 {
-			if err := pause(ctx, deleteAgain); err != nil {
+			if err := actions.Pause(ctx, deleteAgain); err != nil {
 				return "", at(actions.StageDelete, err)
 			}
 		}
@@ -222,8 +222,7 @@ func (d *deletion) unfinished(left []int32) error {
 	}
 	p := problem(reasonWord(err), named, "%s not deleted up to the target, %d of %d are done: partition %d up to %s (its log: %s): %s",
 		on(left)+map[bool]string{true: " was", false: " were"}[len(left) == 1], len(d.now)-len(left), len(d.now), id, group(d.target[id]), log, f.Error())
-	return &fault.Fault{Kind: f.Kind, Op: "apply", Hint: f.Hint, Refs: f.Refs,
-		Err: &refusal{at: actions.Refusal{Stage: actions.StageDelete, Problem: *p}, cause: &told{p.Message, err}}}
+	return actions.AtProblem(actions.StageDelete, *p, &told{p.Message, err})
 }
 
 // told is an error in other words.

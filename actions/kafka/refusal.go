@@ -12,28 +12,12 @@ import (
 	"github.com/recoverctl/recoverctl/internal/fault"
 )
 
-// refusal is an error with the stage at which it stopped the cleanup and a
-// reason word. The error itself stays reachable.
-type refusal struct {
-	at    actions.Refusal
-	cause error
-}
-
-func (r *refusal) Error() string   { return r.cause.Error() }
-func (r *refusal) Unwrap() []error { return []error{&r.at, r.cause} }
-
-// at says at which stage an error stopped the cleanup. One that says so itself
-// is left as it is; kind, hint and refs stay. at of nil is nil.
+// at is actions.At with the reason word of what a broker answered.
 func at(stage actions.Stage, err error) error {
-	if err == nil || actions.StageOf(err) != "" {
-		return err
+	if err == nil {
+		return nil
 	}
-	f := fault.Of(err)
-	p := inspect.Problem{Code: reasonWord(err), Message: f.Error(), Named: inspect.Named{}}
-	return &fault.Fault{
-		Kind: f.Kind, Op: "apply", Hint: f.Hint, Refs: f.Refs,
-		Err: &refusal{at: actions.Refusal{Stage: stage, Problem: p}, cause: err},
-	}
+	return actions.At(stage, reasonWord(err), err)
 }
 
 // At is the fault of an error that kept an apply from beginning, with the stage

@@ -117,18 +117,18 @@ func (c *Settings) Close() {
 func (c *Settings) Doers() []actions.Doer {
 	var out []actions.Doer
 	for _, about := range actions.SettingsSteps(c.Plan) {
-		s := step{about: about}
+		reads := func(do actions.Doing) { out = append(out, actions.Reading(about, nil, do)) }
 		switch about.Name {
 		case actions.StepPlan:
-			out = append(out, s.reads(c.planIntact))
+			reads(c.planIntact)
 		case actions.StepIdentity:
-			out = append(out, s.reads(c.identity))
+			reads(c.identity)
 		case actions.StepSettings:
-			out = append(out, s.reads(c.found))
+			reads(c.found)
 		case actions.StepSetSettings:
-			out = append(out, &setting{writing: writing{step: step{about: about, skip: c.isDone, do: c.set}, intent: none, settle: c.settle}, plan: c.Plan})
+			out = append(out, &setting{Writer: actions.Writing(about, c.isDone, nil, c.set, c.settle), plan: c.Plan})
 		case actions.StepSettingsReread:
-			out = append(out, s.reads(c.reread))
+			reads(c.reread)
 		}
 	}
 	return out
@@ -136,7 +136,7 @@ func (c *Settings) Doers() []actions.Doer {
 
 // setting is the step that writes: its intent is no offsets.
 type setting struct {
-	writing
+	actions.Writer
 	plan actions.Document
 }
 
@@ -288,7 +288,7 @@ func (c *Settings) look(ctx context.Context, wait func(actions.OperationVerdict)
 	defer cancel()
 	for {
 		v := VerifySettings(ctx, c.Connect, c.Plan)
-		if !wait(v) || pause(limited, lookAgain) != nil {
+		if !wait(v) || actions.Pause(limited, lookAgain) != nil {
 			return v
 		}
 	}
