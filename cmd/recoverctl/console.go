@@ -93,8 +93,8 @@ func (a *app) console(ctx context.Context) error {
 		Scans: scans, FindKey: callsOf.findKey, Records: callsOf.records, Guides: consoleGuides{app: a, systems: systems},
 		Theme: look, Now: a.clock.Now, Jobs: list, Source: in, LiveEvery: live.Usual, Plans: consolePlans{app: a, in: in, systems: systems, prompt: prompt, applies: applies},
 		Explained:   explainedJobs(profile, nil),
-		Settings:    consoleSettings{app: a, in: in, systems: systems, prompt: prompt, applies: applies},
-		Rollbacks:   consoleRollbacks{app: a, in: in, prompt: prompt, applies: applies},
+		Settings:    consoleSettings{consoleDocuments: consoleDocuments{a, applies}, in: in, systems: systems, prompt: prompt},
+		Rollbacks:   consoleRollbacks{consoleDocuments: consoleDocuments{a, applies}, in: in, prompt: prompt},
 		Connections: func() []views.Connection { return connectionList(profile, systems) },
 	})
 	if a.nothingToShow() {

@@ -2,25 +2,20 @@ package main
 
 import (
 	"context"
-	"errors"
-	"io/fs"
-	"os"
-	"path/filepath"
 
 	"github.com/recoverctl/recoverctl/actions"
 	change "github.com/recoverctl/recoverctl/actions/fluss"
 	"github.com/recoverctl/recoverctl/config"
 	"github.com/recoverctl/recoverctl/inspect"
 	"github.com/recoverctl/recoverctl/inspect/fluss"
-	"github.com/recoverctl/recoverctl/internal/fault"
 	"github.com/recoverctl/recoverctl/internal/flussrpc"
 	"github.com/recoverctl/recoverctl/internal/secret"
 	"github.com/recoverctl/recoverctl/tui"
 	"github.com/recoverctl/recoverctl/tui/theme"
 	"github.com/recoverctl/recoverctl/views/apply"
 	"github.com/recoverctl/recoverctl/views/console"
+	"github.com/recoverctl/recoverctl/views/document"
 	screens "github.com/recoverctl/recoverctl/views/fluss"
-	"github.com/recoverctl/recoverctl/views/settings"
 )
 
 // consoleFluss are the Fluss clusters of a profile's jobs, as the console reads
@@ -40,8 +35,8 @@ func (a *app) consoleFluss(p config.Profile, stores *objectStores, prompt secret
 			Theme: look, Now: a.clock.Now, Job: name, Table: j.Fluss.Table,
 			Source: consoleCluster{app: a, profile: p, job: j, stores: stores, prompt: prompt},
 			Plan: func(id string, register bool) tui.Screen {
-				return settings.New(settings.Options{Theme: look, Job: job, Words: producerWords(id, register),
-					Source: consoleProducer{app: a, sources: sources, job: j, id: id, register: register, applies: applies}})
+				return document.New(document.Options{Theme: look, Job: job, Words: producerWords(id, register),
+					Source: consoleProducer{consoleDocuments: consoleDocuments{a, applies}, sources: sources, job: j, id: id, register: register}})
 			},
 		}})
 	}
@@ -49,8 +44,8 @@ func (a *app) consoleFluss(p config.Profile, stores *objectStores, prompt secret
 }
 
 // producerWords are what the screen calls a plan about a producer.
-func producerWords(id string, register bool) settings.Words {
-	w := settings.Words{
+func producerWords(id string, register bool) document.Words {
+	w := document.Words{
 		Plan: "producer-delete plan", Action: "Delete offsets", Making: "reading the entry of producer " + safe(id),
 		About: "deletes what is kept for producer " + safe(id), Done: "nothing is stored for the producer any more", Column: "ENTRY",
 		Race: "Fluss deletes by producer id and compares nothing: the entry is read directly before and after, not during it.",
@@ -115,106 +110,60 @@ func (c consoleCluster) Buckets(ctx context.Context) (fluss.Buckets, []error, er
 // consoleProducer makes, judges and applies one plan about a producer for the
 // console as the commands do.
 type consoleProducer struct {
-	app      *app
+	consoleDocuments
 	sources  change.Sources
 	job      config.Job
 	id       string
 	register bool
-	applies  *apply.Current
 }
 
-var _ settings.Source = consoleProducer{}
+var _ document.Source = consoleProducer{}
 
-// Make implements settings.Source.
-func (c consoleProducer) Make(ctx context.Context, _ inspect.Job) (settings.Made, error) {
+// Make implements document.Source.
+func (c consoleProducer) Make(ctx context.Context, _ inspect.Job) (document.Made, error) {
 	if err := flussrpc.CheckProducerID(c.id); err != nil {
-		return settings.Made{}, err
+		return document.Made{}, err
 	}
 	kind, ask := actions.KindProducerDelete, actions.ProducerAsk{}
 	if c.register {
 		kind, ask.Latest = actions.KindProducerRegister, true
 		path, err := flussTable(nil, c.job)
 		if err != nil {
-			return settings.Made{}, err
+			return document.Made{}, err
 		}
 		if ask.Logs, err = c.sources.Latest(ctx, path); err != nil {
-			return settings.Made{}, err
+			return document.Made{}, err
 		}
 	}
 	e := c.sources.Look(ctx, c.id, ask.Logs)
 	switch {
 	case ctx.Err() != nil:
-		return settings.Made{}, ctx.Err()
+		return document.Made{}, ctx.Err()
 	case e.Err != nil:
-		return settings.Made{}, e.Err
+		return document.Made{}, e.Err
 	}
 	d, p := makeProducerPlan(kind, e, ask)
 	if p != nil {
-		return settings.Made{}, noProducerPlan(p)
+		return document.Made{}, noProducerPlan(p)
 	}
 	return c.judge(d, e)
 }
 
-// Review implements settings.Source.
-func (c consoleProducer) Review(ctx context.Context, _ inspect.Job, of actions.Document) (settings.Made, error) {
+// Review implements document.Source.
+func (c consoleProducer) Review(ctx context.Context, _ inspect.Job, of actions.Document) (document.Made, error) {
 	e := c.sources.Gather(ctx, of)
 	if ctx.Err() != nil {
-		return settings.Made{}, ctx.Err()
+		return document.Made{}, ctx.Err()
 	}
 	return c.judge(of, e)
 }
 
-func (c consoleProducer) judge(of actions.Document, e actions.FlussEvidence) (settings.Made, error) {
-	made := settings.Made{Plan: of, Report: actions.ProducerReport(of, e), Steps: actions.ProducerSteps(of), At: e.At, Cluster: of.Target.Cluster, Unread: e.Err}
-	folder, err := os.Getwd()
-	if err != nil {
-		return settings.Made{}, fault.Wrap(fault.NotFound, "make a plan", err, "the folder that the console was started in is gone, and the plan's file would be written there").
-			WithHint("start the console again in a folder that exists")
-	}
-	made.File = filepath.Join(folder, of.Kind+"-"+shortID(of.PlanID)+".json")
-	commands := c.app.nextOfDocument(made.File, made.Report.Warnings)
-	made.Apply = commands[len(commands)-1] + c.app.sameConfig()
-	var released error
-	made.Held, made.CutOff, released = c.app.heldBy(of, made.Cluster, e.Job)
-	return made, errors.Join(e.Err, e.EntryErr, e.SupposedErr, released)
+func (c consoleProducer) judge(of actions.Document, e actions.FlussEvidence) (document.Made, error) {
+	made := document.Made{Plan: of, Report: actions.ProducerReport(of, e), Steps: actions.ProducerSteps(of), At: e.At, Cluster: of.Target.Cluster, Unread: e.Err}
+	return c.made(made, of.Kind, e.Job, e.Err, e.EntryErr, e.SupposedErr)
 }
 
-// Write implements settings.Source.
-func (c consoleProducer) Write(ctx context.Context, made settings.Made) error {
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	err := actions.WriteDocument(made.File, made.Plan)
-	if errors.Is(err, fs.ErrExist) {
-		return fault.Wrap(fault.Denied, "write the plan", err, "%s exists already and is not overwritten", safe(made.File)).WithRef("file " + safe(made.File))
-	}
-	return err
-}
-
-// Question implements settings.Source.
-func (c consoleProducer) Question(made settings.Made) actions.Question {
-	return c.app.questionOf(made.Plan, made.Report)
-}
-
-// Busy implements settings.Source.
-func (c consoleProducer) Busy() string { return c.applies.Busy() }
-
-// Start implements settings.Source.
-func (c consoleProducer) Start(_ context.Context, job inspect.Job, made settings.Made, answer apply.Answer) (*apply.Running, error) {
-	name := made.Plan.Kind + " " + shortID(made.Plan.PlanID)
-	if err := c.applies.Reserve(name); err != nil {
-		return nil, err
-	}
-	running, err := c.app.startFromConsole(c.applies, job, c.Question(made), made.Cluster, name, answer, func(approval actions.Approval, who actions.Operator) (*actions.Run, func(), error) {
-		// The run outlives every screen, and ends by itself or by Stop alone.
-		run, err := c.app.beginProducer(context.Background(), approvedProducer{
-			plan: made.Plan, report: made.Report, approval: approval, who: who, sources: c.sources, step: answer.Step,
-		})
-		return run, func() {}, err
-	})
-	if err != nil {
-		c.applies.Forget()
-		return nil, err
-	}
-	return running, nil
+// Start implements document.Handler.
+func (c consoleProducer) Start(_ context.Context, job inspect.Job, made document.Made, answer apply.Answer) (*apply.Running, error) {
+	return c.start(job, made, answer, made.Plan.Kind, c.app.beginProducer(c.sources))
 }

@@ -3,17 +3,14 @@ package main
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 
 	"github.com/recoverctl/recoverctl/actions"
 	"github.com/recoverctl/recoverctl/actions/evidence"
-	"github.com/recoverctl/recoverctl/config"
 	"github.com/recoverctl/recoverctl/inspect"
 	"github.com/recoverctl/recoverctl/internal/fault"
 	"github.com/recoverctl/recoverctl/internal/secret"
-	"github.com/recoverctl/recoverctl/internal/shellword"
 	"github.com/recoverctl/recoverctl/views/apply"
 	"github.com/recoverctl/recoverctl/views/plan"
 )
@@ -88,20 +85,7 @@ func unjudged(of inspect.CleanupPlan, e actions.Evidence) error {
 // command is what applies the plan's file, from any shell of this user; empty
 // where a name in it can't be typed as it is shown.
 func (c consolePlans) command(made plan.Made, e actions.Evidence) string {
-	for _, w := range made.Report.Warnings {
-		if safe(w.Name) != w.Name {
-			return ""
-		}
-	}
-	commands := c.app.nextCommands(made.File, made.Report, e)
-	apply := commands[len(commands)-1]
-	if path := c.app.loaded.Path; !c.app.flags.Changed("config") && path != "" && path != config.DefaultPath(c.app.environ) {
-		apply += " --config " + shellword.Quote(path)
-	}
-	if safe(apply) != apply {
-		return ""
-	}
-	return apply
+	return c.app.shownApply(c.app.nextCommands(made.File, made.Report, e), made.Report.Warnings)
 }
 
 // Write implements plan.Source.
@@ -109,11 +93,7 @@ func (c consolePlans) Write(ctx context.Context, made plan.Made) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	err := actions.WritePlan(made.File, made.Plan)
-	if errors.Is(err, fs.ErrExist) {
-		return fault.Wrap(fault.Denied, "write the plan", err, "%s exists already and is not overwritten", safe(made.File)).WithRef("file " + safe(made.File))
-	}
-	return err
+	return notOverwritten(made.File, actions.WritePlan(made.File, made.Plan))
 }
 
 // noBrokers is why no plan is made without a cluster.

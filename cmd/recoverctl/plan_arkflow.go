@@ -2,13 +2,11 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
 	"github.com/recoverctl/recoverctl/actions"
-	change "github.com/recoverctl/recoverctl/actions/arkflow"
+	"github.com/recoverctl/recoverctl/actions/arkflow"
 	"github.com/recoverctl/recoverctl/config"
 	"github.com/recoverctl/recoverctl/inspect"
 	"github.com/recoverctl/recoverctl/internal/arkhub"
@@ -75,7 +73,7 @@ func (a *app) planOfArkFlow(kind, use, short, long string) *cobra.Command {
 }
 
 func (a *app) planArkFlow(ctx context.Context, ask arkflowAsk) error {
-	return a.withArkFlowSources(ctx, terminalPrompt{}, ask.id, func(sources change.Sources, _ config.Job) error {
+	return a.withArkFlowSources(ctx, terminalPrompt{}, ask.id, func(sources arkflow.Sources, _ config.Job) error {
 		e, err := sources.Gather(ctx, ask.store)
 		if e.Job == nil {
 			return err
@@ -115,7 +113,7 @@ func (a *app) planArkFlow(ctx context.Context, ask arkflowAsk) error {
 
 // withArkFlowSources loads the configuration and runs do with where the evidence
 // about a job is read.
-func (a *app) withArkFlowSources(ctx context.Context, prompt secret.Prompter, id string, do func(change.Sources, config.Job) error) error {
+func (a *app) withArkFlowSources(ctx context.Context, prompt secret.Prompter, id string, do func(arkflow.Sources, config.Job) error) error {
 	if err := a.load(); err != nil {
 		return err
 	}
@@ -134,106 +132,45 @@ func (a *app) withArkFlowSources(ctx context.Context, prompt secret.Prompter, id
 		return err
 	}
 	defer end()
-	return do(change.Sources{Hub: options, Job: id, Points: points, Clock: a.clock}, job)
+	return do(arkflow.Sources{Hub: options, Job: id, Points: points, Clock: a.clock}, job)
 }
 
-// applyArkFlow applies a plan about an ArkFlow job, by the same way as a cleanup:
-// report, approval, run, verdict, receipt.
+// applyArkFlow applies a plan about an ArkFlow job.
 func (a *app) applyArkFlow(ctx context.Context, plan actions.Document, ask applyAsk) error {
-	if ask.replication != nil {
-		return fault.New(fault.Usage, "read flags", "--create-control-topic goes with a cleanup: a plan about an ArkFlow job makes no topic")
-	}
-	prompt, err := a.askFirst(ctx)
-	if err != nil {
-		return err
-	}
-	p := approving{ask: ask, talk: a.err}
-	if a.wantsJSON() && !a.errTTY {
-		p.talk = io.Discard // a program reads standard error: it holds nothing but the error
-	}
-	if p.person, err = a.openPerson(ask); err != nil {
-		return err
-	}
-	defer p.person.close()
-	return a.withArkFlowSources(ctx, prompt, plan.Target.ID, func(sources change.Sources, job config.Job) error {
-		who, err := a.operator(jobOf(a.selection.Profile.Name, job))
-		if err != nil {
-			return err
-		}
-		e, gatherErr := sources.Gather(ctx, actions.ArkFlowPlanOf(plan).Store)
-		switch {
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case e.Job == nil:
-			return gatherErr
-		}
-		report := actions.ArkFlowReport(plan, e)
-		if report.Refused != nil {
-			return a.refuseDocument(plan, actions.JudgeArkFlow(plan, e), actions.Refuse(report.Refused.Stage, &report.Refused.Problem))
-		}
-		lock, err := a.lock(plan, plan.Target.Cluster, who)
-		if err != nil {
-			return err
-		}
-		if note := abandoned(lock); note != "" {
-			fmt.Fprintf(p.talk, "note: %s\n", note)
-		}
-		err = a.runArkFlow(ctx, p, plan, report, who, sources)
-		if released := lock.Release(); released != nil {
-			fmt.Fprintf(a.err, "warning: %s\n", safe(released.Error()))
-		}
-		return err
+	return a.applyDocument(ctx, plan, "about an ArkFlow job", ask, func(ctx context.Context, prompt secret.Prompter, proceed func(standing) error) error {
+		return a.withArkFlowSources(ctx, prompt, plan.Target.ID, func(sources arkflow.Sources, job config.Job) error {
+			e, err := sources.Gather(ctx, actions.ArkFlowPlanOf(plan).Store)
+			switch {
+			case ctx.Err() != nil:
+				return ctx.Err()
+			case e.Job == nil:
+				return err
+			}
+			return proceed(standing{
+				job: jobOf(a.selection.Profile.Name, job), cluster: plan.Target.Cluster, report: actions.ArkFlowReport(plan, e), begin: a.beginArkFlow(sources),
+				judge: func() actions.OperationVerdict { return actions.JudgeArkFlow(plan, e) },
+				idle:  "it was as planned already: nothing was asked for",
+			})
+		})
 	})
 }
 
-// runArkFlow asks for the approval, carries the plan out and prints what it came
-// to.
-func (a *app) runArkFlow(ctx context.Context, p approving, plan actions.Document, report actions.DocumentReport, who actions.Operator, sources change.Sources) error {
-	approval, err := a.approved(ctx, p, a.questionOf(plan, report), func(t *table) { renderDocument(t, report) })
-	if err != nil {
-		return err
-	}
-	c, err := change.New(change.Config{Sources: sources, Plan: plan})
-	if err != nil {
-		return err
-	}
-	defer c.Close()
-	run, err := a.journalled(ctx, actions.RunPlan{
-		Plan: plan, Report: report, Approval: approval, Who: who, Steps: c.Doers(), Verify: c.Verify, Step: p.ask.step,
-	})
-	if err != nil {
-		return err
-	}
-	result, runErr := a.follow(run, p)
-	done := applied{ApplyResult: result, Problem: refusalOf(runErr)}
-	if err := a.printer().result("ApplyResult", done, nil, func(t *table) {
-		if report.Verdict == actions.Applied {
-			t.line("· it was as planned already: nothing was asked for")
+// beginArkFlow starts an approved plan about an ArkFlow job.
+func (a *app) beginArkFlow(sources arkflow.Sources) beginning {
+	return func(ctx context.Context, d approvedDocument) (*actions.Run, func(), error) {
+		c, err := arkflow.New(arkflow.Config{Sources: sources, Plan: d.plan})
+		if err != nil {
+			return nil, nil, err
 		}
-		renderApplied(t, result)
-	}); err != nil {
-		return err
+		return a.beginCarrier(ctx, c, d)
 	}
-	return runErr
 }
 
 // verifyArkFlow says from what the hub and the store hold now what has become of a
 // plan.
 func (a *app) verifyArkFlow(ctx context.Context, plan actions.Document) error {
-	return a.withArkFlowSources(ctx, terminalPrompt{}, plan.Target.ID, func(sources change.Sources, job config.Job) error {
-		v := change.Verify(ctx, sources, plan)
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		receipt, journalErr := a.verifyReceipt(v, plan.Subject(), jobOf(a.selection.Profile.Name, job))
-		v.Receipt = &receipt
-		if err := a.printer().result("OperationVerdict", v, []error{journalErr}, func(t *table) { renderVerdict(t, v) }); err != nil {
-			return err
-		}
-		if kind, bad := v.Verdict.Exit(); bad {
-			return exitStatus(kind.Exit())
-		}
-		return nil
+	return a.withArkFlowSources(ctx, terminalPrompt{}, plan.Target.ID, func(sources arkflow.Sources, job config.Job) error {
+		return a.verified(ctx, arkflow.Verify(ctx, sources, plan), plan.Subject(), jobOf(a.selection.Profile.Name, job))
 	})
 }
 
@@ -243,7 +180,7 @@ func (a *app) showArkFlow(ctx context.Context, file string, plan actions.Documen
 	review := actions.ReviewDocument(data, nil)
 	var unread error
 	if _, err := a.arkflowJob(); err == nil {
-		err := a.withArkFlowSources(ctx, terminalPrompt{}, plan.Target.ID, func(sources change.Sources, _ config.Job) error {
+		err := a.withArkFlowSources(ctx, terminalPrompt{}, plan.Target.ID, func(sources arkflow.Sources, _ config.Job) error {
 			e, _ := sources.Gather(ctx, actions.ArkFlowPlanOf(plan).Store) // what is missing beside it makes a rule unasked
 			unread = e.Err
 			review = actions.ReviewDocument(data, func(d actions.Document) actions.DocumentReport { return actions.ArkFlowReport(d, e) })

@@ -2,122 +2,46 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"io"
 
 	"github.com/recoverctl/recoverctl/actions"
 	"github.com/recoverctl/recoverctl/actions/fluss"
-	"github.com/recoverctl/recoverctl/internal/fault"
+	"github.com/recoverctl/recoverctl/internal/secret"
 )
 
-// applyProducer applies a plan about a producer, by the same way as a cleanup:
-// report, approval, run, verdict, receipt.
+// applyProducer applies a plan about a producer.
 func (a *app) applyProducer(ctx context.Context, plan actions.Document, ask applyAsk) error {
-	if ask.replication != nil {
-		return fault.New(fault.Usage, "read flags", "--create-control-topic goes with a cleanup: a plan about a producer makes no topic")
-	}
-	prompt, err := a.askFirst(ctx)
-	if err != nil {
-		return err
-	}
-	p := approving{ask: ask, talk: a.err}
-	if a.wantsJSON() && !a.errTTY {
-		p.talk = io.Discard // a program reads standard error: it holds nothing but the error
-	}
-	if p.person, err = a.openPerson(ask); err != nil {
-		return err
-	}
-	defer p.person.close()
-	return a.withProducers("apply", prompt, func(sources fluss.Sources) error {
-		who, err := a.operator(sources.Job)
-		if err != nil {
-			return err
-		}
-		e := sources.Gather(ctx, plan)
-		switch {
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case e.Err != nil:
-			return e.Err
-		}
-		report := actions.ProducerReport(plan, e)
-		if report.Refused != nil {
-			return a.refuseDocument(plan, actions.JudgeProducer(plan, e), actions.Refuse(report.Refused.Stage, &report.Refused.Problem))
-		}
-		lock, err := a.lock(plan, plan.Target.Cluster, who)
-		if err != nil {
-			return err
-		}
-		if note := abandoned(lock); note != "" {
-			fmt.Fprintf(p.talk, "note: %s\n", note)
-		}
-		err = a.runProducer(ctx, p, approvedProducer{plan: plan, report: report, who: who, sources: sources, step: ask.step})
-		if released := lock.Release(); released != nil {
-			fmt.Fprintf(a.err, "warning: %s\n", safe(released.Error()))
-		}
-		return err
+	return a.applyDocument(ctx, plan, "about a producer", ask, func(ctx context.Context, prompt secret.Prompter, proceed func(standing) error) error {
+		return a.withProducers("apply", prompt, func(sources fluss.Sources) error {
+			e := sources.Gather(ctx, plan)
+			switch {
+			case ctx.Err() != nil:
+				return ctx.Err()
+			case e.Err != nil:
+				return e.Err
+			}
+			return proceed(standing{
+				job: sources.Job, cluster: plan.Target.Cluster, report: actions.ProducerReport(plan, e), begin: a.beginProducer(sources),
+				judge: func() actions.OperationVerdict { return actions.JudgeProducer(plan, e) },
+				idle:  "it was as planned already: nothing was sent",
+			})
+		})
 	})
 }
 
-// approvedProducer is a plan about a producer that somebody approved.
-type approvedProducer struct {
-	plan     actions.Document
-	report   actions.DocumentReport
-	approval actions.Approval
-	who      actions.Operator
-	sources  fluss.Sources
-	step     bool // pause before each step
-}
-
-// beginProducer starts an approved plan, for the command and for the console. The
-// caller holds the lock.
-func (a *app) beginProducer(ctx context.Context, s approvedProducer) (*actions.Run, error) {
-	change := fluss.New(fluss.Config{Sources: s.sources, Plan: s.plan, Approved: s.report})
-	return a.journalled(ctx, actions.RunPlan{
-		Plan: s.plan, Report: s.report, Approval: s.approval, Who: s.who, Steps: change.Doers(), Verify: change.Verify, Step: s.step,
-	})
-}
-
-// runProducer asks for the approval, carries the plan out and prints what it came
-// to.
-func (a *app) runProducer(ctx context.Context, p approving, s approvedProducer) (err error) {
-	report := s.report
-	if s.approval, err = a.approved(ctx, p, a.questionOf(s.plan, report), func(t *table) { renderDocument(t, report) }); err != nil {
-		return err
+// beginProducer starts an approved plan about a producer, for the command and for
+// the console. Its connections are those of each step.
+func (a *app) beginProducer(sources fluss.Sources) beginning {
+	return func(ctx context.Context, d approvedDocument) (*actions.Run, func(), error) {
+		c := fluss.New(fluss.Config{Sources: sources, Plan: d.plan, Approved: d.report})
+		run, err := a.journalled(ctx, d.run(c.Doers(), c.Verify))
+		return run, func() {}, err
 	}
-	run, err := a.beginProducer(ctx, s)
-	if err != nil {
-		return err
-	}
-	result, runErr := a.follow(run, p)
-	done := applied{ApplyResult: result, Problem: refusalOf(runErr)}
-	if err := a.printer().result("ApplyResult", done, nil, func(t *table) {
-		if report.Verdict == actions.Applied {
-			t.line("· it was as planned already: nothing was sent")
-		}
-		renderApplied(t, result)
-	}); err != nil {
-		return err
-	}
-	return runErr
 }
 
 // verifyProducer says from the entry as it is now what has become of a plan.
 func (a *app) verifyProducer(ctx context.Context, plan actions.Document) error {
 	return a.withProducers("verify", terminalPrompt{}, func(sources fluss.Sources) error {
-		v := fluss.Verify(ctx, sources, plan)
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		receipt, journalErr := a.verifyReceipt(v, plan.Subject(), sources.Job)
-		v.Receipt = &receipt
-		if err := a.printer().result("OperationVerdict", v, []error{journalErr}, func(t *table) { renderVerdict(t, v) }); err != nil {
-			return err
-		}
-		if kind, bad := v.Verdict.Exit(); bad {
-			return exitStatus(kind.Exit())
-		}
-		return nil
+		return a.verified(ctx, fluss.Verify(ctx, sources, plan), plan.Subject(), sources.Job)
 	})
 }
 

@@ -329,7 +329,7 @@ func TestTheConsoleRollsAJobBack(t *testing.T) {
 	}
 	applies := apply.NewCurrent()
 	look := theme.New(theme.Options{Palette: theme.NoStyle})
-	root, _ := console.New(console.Options{Theme: look, Now: a.clock.Now, Jobs: []inspect.Job{job}, Source: in, Rollbacks: consoleRollbacks{app: a, in: in, prompt: remembered{}, applies: applies}})
+	root, _ := console.New(console.Options{Theme: look, Now: a.clock.Now, Jobs: []inspect.Job{job}, Source: in, Rollbacks: consoleRollbacks{consoleDocuments: consoleDocuments{a, applies}, in: in, prompt: remembered{}}})
 	d := tuitest.New(t, tui.Options{Theme: look, Header: func() tui.Header { return tui.Header{Profile: "demo", Access: "operate 29m"} }, Jobs: applies.Jobs}, root, 120, 40)
 	d.Press("enter")
 	d.WaitIdle()

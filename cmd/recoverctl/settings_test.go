@@ -20,7 +20,7 @@ import (
 	"github.com/recoverctl/recoverctl/tui/theme"
 	"github.com/recoverctl/recoverctl/tui/tuitest"
 	"github.com/recoverctl/recoverctl/views/apply"
-	"github.com/recoverctl/recoverctl/views/settings"
+	"github.com/recoverctl/recoverctl/views/document"
 )
 
 // settingsScene is a data topic as the released job makes it. It is used ad hoc,
@@ -386,10 +386,10 @@ func TestTheConsoleAppliesAPlanOfSettings(t *testing.T) {
 		t.Fatal(err)
 	}
 	applies := apply.NewCurrent()
-	source := consoleSettings{app: a, in: in, systems: systems, prompt: remembered{}, applies: applies}
+	source := consoleSettings{consoleDocuments: consoleDocuments{a, applies}, in: in, systems: systems, prompt: remembered{}}
 	look := theme.New(theme.Options{Palette: theme.NoStyle})
 	d := tuitest.New(t, tui.Options{Theme: look, Header: func() tui.Header { return tui.Header{Profile: "adhoc", Access: "operate 29m"} }, Jobs: applies.Jobs},
-		settings.New(settings.Options{Theme: look, Job: job, Source: source}), 120, 40)
+		document.New(document.Options{Theme: look, Job: job, Source: source, Words: document.Settings(job.Topic)}), 120, 40)
 	if !strings.Contains(d.Frame(), "plan "+id) {
 		t.Fatalf("the screen shows another plan than %s:\n%s", id, d.Frame())
 	}

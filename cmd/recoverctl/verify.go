@@ -94,18 +94,7 @@ func (a *app) verify(ctx context.Context, what string) error {
 		// What could not be read is no answer, and no failure of the question.
 		v.Message, faults = "the control topic could not be read: "+safe(err.Error()), []error{err}
 	}
-	receipt, journalErr := a.verifyReceipt(v, plan.Subject(), job)
-	v.Receipt = &receipt
-	if journalErr != nil {
-		faults = append(faults, journalErr)
-	}
-	if err := a.printer().result("OperationVerdict", v, faults, func(t *table) { renderVerdict(t, v) }); err != nil {
-		return err
-	}
-	if kind, bad := v.Verdict.Exit(); bad {
-		return exitStatus(kind.Exit())
-	}
-	return nil
+	return a.verified(ctx, v, plan.Subject(), job, faults...)
 }
 
 // isPlanID reports whether an argument is the beginning of a plan's id, and not

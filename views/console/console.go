@@ -10,6 +10,7 @@ import (
 	"github.com/recoverctl/recoverctl/tui"
 	"github.com/recoverctl/recoverctl/tui/theme"
 	"github.com/recoverctl/recoverctl/views/connections"
+	"github.com/recoverctl/recoverctl/views/document"
 	"github.com/recoverctl/recoverctl/views/explain"
 	"github.com/recoverctl/recoverctl/views/guide"
 	"github.com/recoverctl/recoverctl/views/job"
@@ -19,7 +20,6 @@ import (
 	"github.com/recoverctl/recoverctl/views/records"
 	"github.com/recoverctl/recoverctl/views/rollback"
 	"github.com/recoverctl/recoverctl/views/scan"
-	"github.com/recoverctl/recoverctl/views/settings"
 )
 
 // Options are what a console of a profile needs.
@@ -34,7 +34,7 @@ type Options struct {
 	// Plans makes cleanup plans; nil: none are made here.
 	Plans plan.Source
 	// Settings makes plans of a topic's settings; nil: none are made here.
-	Settings settings.Source
+	Settings document.Source
 	// Rollbacks makes plans that roll a job back; nil: none are made here.
 	Rollbacks rollback.Source
 	// Guides checks the steps of guided procedures; nil: none are shown here.

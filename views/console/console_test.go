@@ -16,6 +16,7 @@ import (
 	"github.com/recoverctl/recoverctl/tui/tuitest"
 	"github.com/recoverctl/recoverctl/views/connections"
 	"github.com/recoverctl/recoverctl/views/console"
+	"github.com/recoverctl/recoverctl/views/document"
 	"github.com/recoverctl/recoverctl/views/firstrun"
 	"github.com/recoverctl/recoverctl/views/jobs"
 	"github.com/recoverctl/recoverctl/views/records"
@@ -56,8 +57,8 @@ func profile() (*viewtest.Source, []inspect.Job) {
 // noRollbacks makes no plan.
 type noRollbacks struct{ rollback.Source }
 
-func (noRollbacks) Make(context.Context, inspect.Job, rollback.Ask) (rollback.Made, error) {
-	return rollback.Made{}, fault.New(fault.NotFound, "make a plan", "no jar is uploaded")
+func (noRollbacks) Make(context.Context, inspect.Job, rollback.Ask) (document.Made, error) {
+	return document.Made{}, fault.New(fault.NotFound, "make a plan", "no jar is uploaded")
 }
 
 func (noRollbacks) Busy() string { return "" }

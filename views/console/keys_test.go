@@ -8,11 +8,11 @@ import (
 	"github.com/recoverctl/recoverctl/tui/theme"
 	"github.com/recoverctl/recoverctl/tui/tuitest"
 	"github.com/recoverctl/recoverctl/views/apply"
+	"github.com/recoverctl/recoverctl/views/document"
 	"github.com/recoverctl/recoverctl/views/firstrun"
 	"github.com/recoverctl/recoverctl/views/fluss"
 	"github.com/recoverctl/recoverctl/views/guide"
 	"github.com/recoverctl/recoverctl/views/rollback"
-	"github.com/recoverctl/recoverctl/views/settings"
 	"github.com/recoverctl/recoverctl/views/viewtest"
 	"github.com/recoverctl/recoverctl/views/wal"
 )
@@ -58,7 +58,7 @@ func TestKeysAreDocumented(t *testing.T) {
 		t.Error("an apply that was stopped went through")
 	}
 	screens = append(screens,
-		documented("Settings plan", settings.New(settings.Options{Theme: o.Theme})),
+		documented("Settings plan", document.New(document.Options{Theme: o.Theme, Words: document.Settings("")})),
 		documented("Rollback plan", rollback.New(rollback.Options{Theme: o.Theme})),
 		documented("Guided procedure", guide.New(guide.Options{Theme: o.Theme, Name: actions.GuideNewControlTopic})))
 	log := tuitest.New(t, o, wal.New(wal.Options{Theme: o.Theme, Source: oneLog{}}), 120, 40)

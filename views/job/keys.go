@@ -10,6 +10,7 @@ import (
 	"github.com/recoverctl/recoverctl/tui/theme"
 	"github.com/recoverctl/recoverctl/views/calls"
 	"github.com/recoverctl/recoverctl/views/compare"
+	"github.com/recoverctl/recoverctl/views/document"
 	"github.com/recoverctl/recoverctl/views/findings"
 	"github.com/recoverctl/recoverctl/views/guide"
 	"github.com/recoverctl/recoverctl/views/live"
@@ -20,7 +21,6 @@ import (
 	"github.com/recoverctl/recoverctl/views/records"
 	"github.com/recoverctl/recoverctl/views/restorecheck"
 	"github.com/recoverctl/recoverctl/views/rollback"
-	"github.com/recoverctl/recoverctl/views/settings"
 )
 
 // Keys implements tui.Screen.
@@ -249,7 +249,7 @@ func (o Options) settingsCommand() []tui.Command {
 	return []tui.Command{{
 		Name: plan.SettingsCommand, Help: "plan the settings that the topic needs before a cleanup",
 		Run: func(string) tui.Cmd {
-			return tui.Push(settings.New(settings.Options{Theme: o.Theme, Job: o.Job, Source: o.Settings, Commands: Commands(o)}))
+			return tui.Push(document.New(document.Options{Theme: o.Theme, Job: o.Job, Source: o.Settings, Commands: Commands(o), Words: document.Settings(o.Job.Topic)}))
 		},
 	}}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/recoverctl/recoverctl/inspect"
 	"github.com/recoverctl/recoverctl/internal/fault"
 	"github.com/recoverctl/recoverctl/tui/tuitest"
+	"github.com/recoverctl/recoverctl/views/document"
 	"github.com/recoverctl/recoverctl/views/job"
 	"github.com/recoverctl/recoverctl/views/rollback"
 	"github.com/recoverctl/recoverctl/views/viewtest"
@@ -19,9 +20,9 @@ type noRollback struct {
 	asked *[]string
 }
 
-func (n noRollback) Make(_ context.Context, _ inspect.Job, ask rollback.Ask) (rollback.Made, error) {
+func (n noRollback) Make(_ context.Context, _ inspect.Job, ask rollback.Ask) (document.Made, error) {
 	*n.asked = append(*n.asked, ask.Point)
-	return rollback.Made{}, fault.New(fault.NotFound, "make a plan", "no jar is uploaded")
+	return document.Made{}, fault.New(fault.NotFound, "make a plan", "no jar is uploaded")
 }
 
 func (noRollback) Busy() string { return "" }

@@ -8,6 +8,7 @@ import (
 	"github.com/recoverctl/recoverctl/tui"
 	"github.com/recoverctl/recoverctl/tui/theme"
 	"github.com/recoverctl/recoverctl/tui/vtable"
+	"github.com/recoverctl/recoverctl/views/document"
 	"github.com/recoverctl/recoverctl/views/guide"
 	"github.com/recoverctl/recoverctl/views/live"
 	"github.com/recoverctl/recoverctl/views/operations"
@@ -16,7 +17,6 @@ import (
 	"github.com/recoverctl/recoverctl/views/plan"
 	"github.com/recoverctl/recoverctl/views/records"
 	"github.com/recoverctl/recoverctl/views/rollback"
-	"github.com/recoverctl/recoverctl/views/settings"
 )
 
 // Source reads overviews, recovery points, control topics and running jobs. *inspect.Inspector is one.
@@ -40,7 +40,7 @@ type Options struct {
 	// Plans makes cleanup plans; nil: none are made here.
 	Plans plan.Source
 	// Settings makes plans of a topic's settings; nil: none are made here.
-	Settings settings.Source
+	Settings document.Source
 	// Rollbacks makes plans that roll the job back; nil: none are made here.
 	Rollbacks rollback.Source
 	// Guides checks the steps of guided procedures; nil: none are shown here.

@@ -8,16 +8,16 @@ import (
 	"github.com/recoverctl/recoverctl/inspect"
 	"github.com/recoverctl/recoverctl/internal/fault"
 	"github.com/recoverctl/recoverctl/tui/tuitest"
+	"github.com/recoverctl/recoverctl/views/document"
 	"github.com/recoverctl/recoverctl/views/job"
-	"github.com/recoverctl/recoverctl/views/settings"
 	"github.com/recoverctl/recoverctl/views/viewtest"
 )
 
 // noSettings makes no plan: that it was asked is what counts.
-type noSettings struct{ settings.Source }
+type noSettings struct{ document.Source }
 
-func (noSettings) Make(context.Context, inspect.Job) (settings.Made, error) {
-	return settings.Made{}, fault.New(fault.NotFound, "make a plan", "topic action-state does not exist")
+func (noSettings) Make(context.Context, inspect.Job) (document.Made, error) {
+	return document.Made{}, fault.New(fault.NotFound, "make a plan", "topic action-state does not exist")
 }
 
 func (noSettings) Busy() string { return "" }
@@ -37,7 +37,7 @@ func unfit() viewtest.Broker {
 // Where a topic's settings refuse a cleanup, the plan's screen names the command
 // that makes the plan for them, and the palette has it there.
 func TestARefusedCleanupLeadsToThePlanOfSettings(t *testing.T) {
-	open := func(s settings.Source) *tuitest.Driver {
+	open := func(s document.Source) *tuitest.Driver {
 		log := unfit()
 		d := tuitest.New(t, viewtest.Options(viewtest.Plain()), job.New(job.Options{Theme: viewtest.Plain(), Now: viewtest.Clock, Job: viewtest.Job(),
 			Source: with(viewtest.Store(), log), Plans: viewtest.NewPlans(viewtest.Store(), log), Settings: s}), 120, 40)
@@ -53,7 +53,7 @@ func TestARefusedCleanupLeadsToThePlanOfSettings(t *testing.T) {
 	d.Type("settings")
 	d.Press("enter")
 	d.WaitIdle()
-	if _, opened := d.Top().(*settings.Screen); !opened {
+	if _, opened := d.Top().(*document.Screen); !opened {
 		t.Errorf("%T is open\n%s", d.Top(), d.Frame())
 	}
 	if frame := open(nil).Frame(); strings.Contains(frame, ":settings") {

@@ -13,6 +13,7 @@ import (
 	"github.com/recoverctl/recoverctl/tui"
 	"github.com/recoverctl/recoverctl/tui/theme"
 	"github.com/recoverctl/recoverctl/tui/vtable"
+	"github.com/recoverctl/recoverctl/views/document"
 	"github.com/recoverctl/recoverctl/views/guide"
 	"github.com/recoverctl/recoverctl/views/job"
 	"github.com/recoverctl/recoverctl/views/overview"
@@ -21,7 +22,6 @@ import (
 	"github.com/recoverctl/recoverctl/views/records"
 	"github.com/recoverctl/recoverctl/views/rollback"
 	"github.com/recoverctl/recoverctl/views/scan"
-	"github.com/recoverctl/recoverctl/views/settings"
 )
 
 // Source reads overviews and recovery points. *inspect.Inspector is one.
@@ -41,7 +41,7 @@ type Options struct {
 	// Plans makes cleanup plans; nil: none are made here.
 	Plans plan.Source
 	// Settings makes plans of a topic's settings; nil: none are made here.
-	Settings settings.Source
+	Settings document.Source
 	// Rollbacks makes plans that roll a job back; nil: none are made here.
 	Rollbacks rollback.Source
 	// Guides checks the steps of guided procedures; nil: none are shown here.

@@ -3,18 +3,15 @@ package rollback
 import (
 	"context"
 	"strings"
-	"time"
 
 	"github.com/recoverctl/recoverctl/actions"
 	"github.com/recoverctl/recoverctl/inspect"
-	"github.com/recoverctl/recoverctl/internal/access"
 	"github.com/recoverctl/recoverctl/internal/shellword"
 	"github.com/recoverctl/recoverctl/tui"
 	"github.com/recoverctl/recoverctl/tui/dialog"
 	"github.com/recoverctl/recoverctl/tui/theme"
-	"github.com/recoverctl/recoverctl/views/apply"
+	"github.com/recoverctl/recoverctl/views/document"
 	"github.com/recoverctl/recoverctl/views/phrase"
-	"github.com/recoverctl/recoverctl/views/sheet"
 )
 
 // Ask is what a rollback is asked for.
@@ -25,39 +22,12 @@ type Ask struct {
 	NoSavepoint bool
 }
 
-// Source makes plans of rollbacks and judges them. Making and judging read only.
+// Source makes plans of rollbacks, and does with them what a document.Handler does.
 type Source interface {
-	// Make makes a plan and judges it. The error says why there is none.
-	Make(ctx context.Context, job inspect.Job, ask Ask) (Made, error)
-	// Review judges a plan as things are now, and says who else applies something
-	// to the job.
-	Review(ctx context.Context, job inspect.Job, plan actions.Document) (Made, error)
-	// Write writes a plan to the new file that Made names, and never overwrites one.
-	Write(ctx context.Context, made Made) error
-
-	// Question is what is approved with a plan, and under which rules.
-	Question(made Made) actions.Question
-	// Start applies what was approved. After an error nothing was begun.
-	Start(ctx context.Context, job inspect.Job, made Made, answer apply.Answer) (*apply.Running, error)
-	// Busy says why no plan can be applied from here now; "" where one can. It
-	// answers at once.
-	Busy() string
-}
-
-// Made is a plan and how it stands.
-type Made struct {
-	Plan    actions.Document // PlanID is empty where there is none
-	Report  actions.DocumentReport
-	Steps   []actions.Step // of an apply
-	Handoff actions.Handoff
-
-	At     time.Time // when it was read
-	Unread error     // what kept the plan from being judged; nil: nothing
-	File   string    // where Write writes it
-	Apply  string    // the command that applies that file
-
-	Held   error  // who applies something else to the job; nil: nobody
-	CutOff string // whose apply was cut off before; may be empty
+	// Make makes a plan and judges it; it only reads. The error says why there is
+	// none.
+	Make(ctx context.Context, job inspect.Job, ask Ask) (document.Made, error)
+	document.Handler
 }
 
 // Options are what the screen needs.
@@ -69,151 +39,41 @@ type Options struct {
 	Commands []tui.Command // of the job, for the palette
 }
 
-// Screen is one plan. It stays that of the same id until another is asked for.
+// Screen is one plan, and what it is asked for with.
 type Screen struct {
-	options Options
-	ask     Ask
-	made    Made
-	known   bool // there is a plan
-	busy    bool
-	err     error
-	written bool
-	asking  bool // it is judged again, to be put to the operator
-	steps   bool // as what is asked was asked for: in steps
-
-	size  tui.Size
-	look  theme.Palette // that the page was painted with
-	sheet *sheet.Sheet
+	*document.Screen
+	source Source
+	ask    Ask
 }
-
-// The slots of the screen's reads.
-const (
-	slotPlan  = "plan"
-	slotAsk   = "ask"
-	slotWrite = "write"
-	slotStart = "start"
-)
 
 // New makes the screen.
 func New(o Options) *Screen {
-	return &Screen{options: o, ask: Ask{Point: o.Point}, sheet: sheet.New(o.Theme)}
-}
-
-// Init implements tui.Screen.
-func (s *Screen) Init() tui.Cmd { return s.read(slotPlan) }
-
-// Reload judges the same plan again; where there is none, it is made.
-func (s *Screen) Reload() tui.Cmd {
-	s.asking = false
-	return s.read(slotPlan)
-}
-
-func (s *Screen) read(slot string) tui.Cmd {
-	s.busy = true
-	source, job, made, ask := s.options.Source, s.options.Job, s.made, s.ask
-	return tui.Load(slot, func(ctx context.Context) (Made, error) {
-		if made.Plan.PlanID == "" {
-			return source.Make(ctx, job, ask)
-		}
-		return source.Review(ctx, job, made.Plan)
+	s := &Screen{source: o.Source, ask: Ask{Point: o.Point}}
+	s.Screen = document.New(document.Options{
+		Theme: o.Theme, Job: o.Job, Source: asking{o.Source, s.ask}, Commands: o.Commands, Keys: s.keys(o.Theme.Signs.More), Page: s.page,
+		Words: document.Words{
+			Plan: "rollback plan", Action: "Roll back", Button: "Roll back",
+			Making:  "judging " + phrase.Safe(o.Point) + ", and asking Flink for the job and its jars",
+			None:    "e gives the program's arguments, i names the jar, r asks again.",
+			Done:    "the job is rolled back as planned already",
+			Applied: "the job is rolled back as planned; :live shows its new history",
+		},
 	})
+	return s
+}
+
+// asking is a source with what it is asked for.
+type asking struct {
+	Source
+	ask Ask
+}
+
+func (a asking) Make(ctx context.Context, job inspect.Job) (document.Made, error) {
+	return a.Source.Make(ctx, job, a.ask)
 }
 
 // again makes another plan, of what is asked for now.
-func (s *Screen) again() tui.Cmd {
-	s.made, s.known, s.err, s.written, s.asking = Made{}, false, nil, false, false
-	s.lay()
-	return s.read(slotPlan)
-}
-
-// wrote is the end of writing the file.
-type wrote struct{}
-
-// Update implements tui.Screen. A read that brought nothing leaves what was known.
-func (s *Screen) Update(msg tui.Msg) tui.Cmd {
-	switch msg := msg.(type) {
-	case tui.Loaded[Made]:
-		s.busy, s.err = false, msg.Err
-		asked := s.asking && msg.Slot == slotAsk
-		s.asking = false
-		shown := s.made.Report
-		if msg.Value.Plan.PlanID != "" {
-			s.made, s.known = msg.Value, true
-		}
-		s.lay()
-		if asked {
-			return s.put(msg.Value, shown)
-		}
-	case tui.Loaded[*apply.Running]:
-		if msg.Err != nil {
-			return tui.Say(theme.Error, phrase.Told(msg.Err))
-		}
-		return apply.Show(s.options.Theme, msg.Value)
-	case tui.Loaded[wrote]:
-		if msg.Err != nil {
-			return tui.Say(theme.Error, phrase.Told(msg.Err))
-		}
-		s.written = true
-		s.lay()
-		return tui.Say(theme.OK, "the plan is written to "+phrase.Safe(s.made.File)+"; nothing else was changed")
-	}
-	return nil
-}
-
-// prepare judges the plan once more: what is put to the operator is as things are
-// now.
-func (s *Screen) prepare(steps bool) tui.Cmd {
-	s.asking, s.steps = true, steps
-	return tui.Batch(s.read(slotAsk), tui.Say(theme.Plain, "judging the plan once more, as things are now"))
-}
-
-// put puts the plan to the operator, or says why not. What differs from what was
-// shown is looked at first.
-func (s *Screen) put(fresh Made, shown actions.DocumentReport) tui.Cmd {
-	no := func(text string) tui.Cmd { return tui.Say(theme.Error, "not asked: "+phrase.Safe(text)) }
-	switch why := s.cannotApply(); {
-	case fresh.Plan.PlanID == "" && s.err != nil:
-		return no(phrase.Told(s.err))
-	case fresh.Held != nil:
-		return no(phrase.Told(fresh.Held))
-	case why != "":
-		return no(why)
-	case fresh.Report.Hash() != shown.Hash():
-		s.sheet.Top()
-		return no("it is not as it was shown. Look at the plan as it is now")
-	}
-	q := s.options.Source.Question(fresh)
-	typed, err := q.Phrase()
-	if err != nil {
-		return no(phrase.Told(err))
-	}
-	source, job := s.options.Source, s.options.Job
-	p := apply.Proposal{
-		Title: "Roll back " + phrase.Short(fresh.Plan.PlanID), Subject: phrase.Safe(q.Profile) + " / " + phrase.Safe(q.Subject),
-		Environment: q.Environment.String(), Production: q.Environment == access.Production, Phrase: typed.String(), Action: "Roll back",
-		Lines: lines(fresh), Warnings: fresh.Report.Warnings,
-		Start: func(ctx context.Context, a apply.Answer) (*apply.Running, error) {
-			return source.Start(ctx, job, fresh, a)
-		},
-	}
-	return apply.Ask(p, s.steps, func(answer apply.Answer) tui.Cmd {
-		return tui.Load(slotStart, func(ctx context.Context) (*apply.Running, error) { return p.Start(ctx, answer) })
-	})
-}
-
-// lines are what the plan means, in the order in which an operator needs it.
-func lines(made Made) []string {
-	var out []string
-	for _, list := range [][]string{made.Report.Does, made.Report.Notes, made.Report.Stays} {
-		for _, sentence := range list {
-			out = append(out, phrase.Safe(sentence))
-		}
-	}
-	if made.CutOff != "" {
-		out = append(out, phrase.Safe(made.CutOff)+".")
-	}
-	return out
-}
+func (s *Screen) again() tui.Cmd { return s.Again(asking{s.source, s.ask}) }
 
 // arguments asks for the program's arguments, which Flink does not tell.
 func (s *Screen) arguments() tui.Cmd {
@@ -247,114 +107,31 @@ func (s *Screen) jar() tui.Cmd {
 	})
 }
 
-// Resize implements tui.Resizer.
-func (s *Screen) Resize(size tui.Size) {
-	if look := s.options.Theme.Palette(); size != s.size || look != s.look {
-		s.size, s.look = size, look
-		s.lay()
-	}
-}
-
-func (s *Screen) lay() {
-	s.sheet.Set(s.page(s.size.Width))
-	s.sheet.Resize(s.size.Height)
-}
-
-// View implements tui.Screen.
-func (s *Screen) View(size tui.Size) string { return s.sheet.View(size) }
-
-// Crumb implements tui.Screen.
-func (s *Screen) Crumb() string {
-	if s.made.Plan.PlanID == "" {
-		return "rollback plan"
-	}
-	return "rollback plan " + phrase.Short(s.made.Plan.PlanID)
-}
-
-// Status implements tui.Screen.
-func (s *Screen) Status() tui.Status { return tui.Status{ReadAt: s.made.At} }
-
-// Commands implements tui.Commander.
-func (s *Screen) Commands() []tui.Command { return s.options.Commands }
-
-// Keys implements tui.Screen.
-func (s *Screen) Keys() []tui.Key {
-	more := s.options.Theme.Signs.More
-	saves := "no savepoint"
-	if s.ask.NoSavepoint {
-		saves = "with savepoint"
-	}
-	keys := []tui.Key{
-		{Keys: []string{"A"}, Help: "apply" + more, Dangerous: true, Disabled: s.cannotAsk, Run: func() tui.Cmd { return s.prepare(false) }},
-		{Keys: []string{"S"}, Help: "apply in steps" + more, Dangerous: true, Disabled: s.cannotAsk, Run: func() tui.Cmd { return s.prepare(true) }},
-		{Keys: []string{"e"}, Help: "arguments" + more, Disabled: s.cannotChange, Run: s.arguments},
-		{Keys: []string{"i"}, Help: "jar" + more, Disabled: s.cannotChange, Run: s.jar},
-		{Keys: []string{"z"}, Help: saves, Disabled: s.cannotChange, Run: func() tui.Cmd {
-			s.ask.NoSavepoint = !s.ask.NoSavepoint
-			return s.again()
-		}},
-		{Keys: []string{"W"}, Help: "write file", Once: true, Disabled: s.cannotWrite, Run: s.write},
-		tui.CopyKey(func() (what, text string) {
-			if s.cannotApply() != "" {
-				return "the command that applies the plan", ""
-			}
-			return "the command that applies the plan", s.made.Apply
-		}),
-	}
-	return append(keys, s.sheet.Keys()...)
-}
-
-// cannotApply is why no apply of the plan would do anything.
-func (s *Screen) cannotApply() string {
-	switch {
-	case s.made.Plan.PlanID == "":
-		return "there is no plan yet"
-	case s.made.Report.Refused != nil:
-		return "apply would refuse this plan now"
-	case s.made.Unread != nil:
-		return "the plan could not be judged, because not everything could be read"
-	case s.made.Report.Verdict == actions.Applied:
-		return "the job is rolled back as planned already"
-	}
-	return ""
-}
-
-// cannotAsk is why the plan is not put to the operator.
-func (s *Screen) cannotAsk() string {
-	switch why := s.cannotApply(); {
-	case why != "":
-		return why
-	case s.asking, s.busy:
-		return "the plan is being judged again"
-	default:
-		return s.options.Source.Busy()
+// keys change what is asked for.
+func (s *Screen) keys(more string) func() []tui.Key {
+	return func() []tui.Key {
+		saves := "no savepoint"
+		if s.ask.NoSavepoint {
+			saves = "with savepoint"
+		}
+		return []tui.Key{
+			{Keys: []string{"e"}, Help: "arguments" + more, Disabled: s.cannotChange, Run: s.arguments},
+			{Keys: []string{"i"}, Help: "jar" + more, Disabled: s.cannotChange, Run: s.jar},
+			{Keys: []string{"z"}, Help: saves, Disabled: s.cannotChange, Run: func() tui.Cmd {
+				s.ask.NoSavepoint = !s.ask.NoSavepoint
+				return s.again()
+			}},
+		}
 	}
 }
 
 // cannotChange is why no other plan is made. One that was begun is gone on with.
 func (s *Screen) cannotChange() string {
-	switch {
-	case s.asking, s.busy:
+	switch made, known := s.Made(); {
+	case s.Judging():
 		return "the plan is being made, or judged again"
-	case s.known && s.made.Report.Verdict != actions.NotStarted && s.made.Unread == nil:
+	case known && made.Report.Verdict != actions.NotStarted && made.Unread == nil:
 		return "this plan was begun: it is gone on with, or looked at"
 	}
 	return ""
-}
-
-func (s *Screen) cannotWrite() string {
-	switch why := s.cannotApply(); {
-	case why != "":
-		return why
-	case s.written:
-		return "the plan is written already"
-	case s.busy:
-		return "the plan is being judged again"
-	}
-	return ""
-}
-
-func (s *Screen) write() tui.Cmd {
-	source, made := s.options.Source, s.made
-	return tui.Load(slotWrite, func(ctx context.Context) (wrote, error) { return wrote{}, source.Write(ctx, made) })
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/recoverctl/recoverctl/tui"
 	"github.com/recoverctl/recoverctl/tui/tuitest"
 	"github.com/recoverctl/recoverctl/views/apply"
+	"github.com/recoverctl/recoverctl/views/document"
 	"github.com/recoverctl/recoverctl/views/rollback"
 	"github.com/recoverctl/recoverctl/views/viewtest"
 )
@@ -74,41 +75,41 @@ func (s *source) becomes(how func(*actions.FlinkEvidence)) {
 	how(&s.e)
 }
 
-func (s *source) Make(_ context.Context, job inspect.Job, ask rollback.Ask) (rollback.Made, error) {
+func (s *source) Make(_ context.Context, job inspect.Job, ask rollback.Ask) (document.Made, error) {
 	s.mu.Lock()
 	s.asks = append(s.asks, ask)
 	s.mu.Unlock()
 	e, err := s.now()
 	if err != nil {
-		return rollback.Made{}, err
+		return document.Made{}, err
 	}
 	d, p := actions.RollbackFrom(e, actions.FlinkAsk{Point: ask.Point, Jar: ask.Jar, Arguments: ask.Arguments, NoSavepoint: ask.NoSavepoint,
 		Trigger: "c0ffee00000000000000000000000001", NewJobID: newID})
 	if p != nil {
-		return rollback.Made{}, fault.New(fault.Problem, "make a plan", "no plan can be made: %s", p.Message).WithHint("look at the job")
+		return document.Made{}, fault.New(fault.Problem, "make a plan", "no plan can be made: %s", p.Message).WithHint("look at the job")
 	}
 	return s.Review(context.Background(), job, d)
 }
 
-func (s *source) Review(_ context.Context, _ inspect.Job, d actions.Document) (rollback.Made, error) {
+func (s *source) Review(_ context.Context, _ inspect.Job, d actions.Document) (document.Made, error) {
 	e, err := s.now()
 	e.Err = err
-	return rollback.Made{At: viewtest.Now, Plan: d, Report: actions.FlinkReport(d, e), Steps: actions.FlinkSteps(d), Handoff: flink.HandoffOf(d, e), Unread: err, Held: s.held,
+	return document.Made{At: viewtest.Now, Plan: d, Report: actions.FlinkReport(d, e), Steps: actions.FlinkSteps(d), Handoff: flink.HandoffOf(d, e), Unread: err, Held: s.held,
 		File: "/home/ops/rollback.json", Apply: `recoverctl apply /home/ops/rollback.json --reason "…" --accept point-may-go --access operate`}, err
 }
 
-func (s *source) Write(_ context.Context, made rollback.Made) error {
+func (s *source) Write(_ context.Context, made document.Made) error {
 	s.files[made.File] = string(made.Plan.Encode())
 	return nil
 }
 
-func (s *source) Question(made rollback.Made) actions.Question {
+func (s *source) Question(made document.Made) actions.Question {
 	return actions.Question{Plan: made.Plan, Report: made.Report, Environment: access.Production, Profile: "orders", Subject: made.Plan.Target.Name}
 }
 
 func (s *source) Busy() string { return s.current.Busy() }
 
-func (s *source) Start(_ context.Context, _ inspect.Job, made rollback.Made, answer apply.Answer) (*apply.Running, error) {
+func (s *source) Start(_ context.Context, _ inspect.Job, made document.Made, answer apply.Answer) (*apply.Running, error) {
 	approval, _, err := actions.Ask(s.Question(made), actions.Answer{Phrase: answer.Consent.Phrase(), Reason: answer.Consent.Reason(), Accept: answer.Accepted, At: viewtest.Now})
 	if err != nil {
 		return nil, err

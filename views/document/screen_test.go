@@ -1,4 +1,4 @@
-package settings_test
+package document_test
 
 import (
 	"context"
@@ -20,7 +20,7 @@ import (
 	"github.com/recoverctl/recoverctl/tui"
 	"github.com/recoverctl/recoverctl/tui/tuitest"
 	"github.com/recoverctl/recoverctl/views/apply"
-	"github.com/recoverctl/recoverctl/views/settings"
+	"github.com/recoverctl/recoverctl/views/document"
 	"github.com/recoverctl/recoverctl/views/viewtest"
 )
 
@@ -72,40 +72,40 @@ func (s *source) becomes(name, value string) {
 	}
 }
 
-func (s *source) Make(_ context.Context, job inspect.Job) (settings.Made, error) {
+func (s *source) Make(_ context.Context, job inspect.Job) (document.Made, error) {
 	data, err := s.now()
 	if err != nil {
-		return settings.Made{}, err
+		return document.Made{}, err
 	}
 	d, p := actions.SettingsFrom(data)
 	switch {
 	case p != nil && p.Code == actions.SettingsAsNeeded:
-		return settings.Made{Needless: p.Message, At: viewtest.Now}, nil
+		return document.Made{Needless: p.Message, At: viewtest.Now}, nil
 	case p != nil:
-		return settings.Made{}, fault.New(fault.NotFound, "make a plan", "%s", p.Message).WithHint("check the topic's name")
+		return document.Made{}, fault.New(fault.NotFound, "make a plan", "%s", p.Message).WithHint("check the topic's name")
 	}
 	return s.Review(context.Background(), job, d)
 }
 
-func (s *source) Review(_ context.Context, job inspect.Job, d actions.Document) (settings.Made, error) {
+func (s *source) Review(_ context.Context, job inspect.Job, d actions.Document) (document.Made, error) {
 	data, err := s.now()
 	r := actions.SettingsReport(d, actions.SettingsEvidence{Job: job, At: viewtest.Now, Data: data, DataErr: err})
-	return settings.Made{At: viewtest.Now, Plan: d, Report: r, Steps: actions.SettingsSteps(d), Unread: err, Cluster: data.ClusterID, Held: s.held,
+	return document.Made{At: viewtest.Now, Plan: d, Report: r, Steps: actions.SettingsSteps(d), Unread: err, Cluster: data.ClusterID, Held: s.held,
 		File: "/home/ops/settings.json", Apply: `recoverctl apply /home/ops/settings.json --reason "…" --access operate`}, err
 }
 
-func (s *source) Write(_ context.Context, made settings.Made) error {
+func (s *source) Write(_ context.Context, made document.Made) error {
 	s.files[made.File] = string(made.Plan.Encode())
 	return nil
 }
 
-func (s *source) Question(made settings.Made) actions.Question {
+func (s *source) Question(made document.Made) actions.Question {
 	return actions.Question{Plan: made.Plan, Report: made.Report, Environment: access.Production, Profile: "orders", Subject: made.Plan.Target.Name}
 }
 
 func (s *source) Busy() string { return s.current.Busy() }
 
-func (s *source) Start(_ context.Context, _ inspect.Job, made settings.Made, answer apply.Answer) (*apply.Running, error) {
+func (s *source) Start(_ context.Context, _ inspect.Job, made document.Made, answer apply.Answer) (*apply.Running, error) {
 	approval, _, err := actions.Ask(s.Question(made), actions.Answer{Phrase: answer.Consent.Phrase(), Reason: answer.Consent.Reason(), Accept: answer.Accepted, At: viewtest.Now})
 	if err != nil {
 		return nil, err
@@ -153,12 +153,12 @@ func (d doer) Do(context.Context, *actions.StepProgress) (string, error) {
 	return "acknowledged", nil
 }
 
-func screen(s settings.Source) *settings.Screen {
-	return settings.New(settings.Options{Theme: viewtest.Plain(), Job: viewtest.Job(), Source: s})
+func screen(s document.Source) *document.Screen {
+	return document.New(document.Options{Theme: viewtest.Plain(), Job: viewtest.Job(), Source: s, Words: document.Settings(viewtest.Job().Topic)})
 }
 
 func TestGoldens(t *testing.T) {
-	of := func(s settings.Source) func() tui.Screen {
+	of := func(s document.Source) func() tui.Screen {
 		return func() tui.Screen { return screen(s) }
 	}
 	limited := newSource(inspect.Setting{Name: "retention.ms", Value: "604800000", Source: "broker"})

@@ -1,6 +1,7 @@
-package settings
+package document
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -14,13 +15,18 @@ import (
 	"github.com/recoverctl/recoverctl/views/sheet"
 )
 
-// Source makes plans of settings and judges them. Making and judging read only.
+// Source makes a plan, and does with it what its Handler does.
 type Source interface {
-	// Make makes the plan that the job's topic needs, and judges it. The error says
-	// why there is none; where none is needed, Made says so.
+	// Make makes the plan and judges it; it only reads. The error says why there is
+	// none; where none is needed, Made says so.
 	Make(ctx context.Context, job inspect.Job) (Made, error)
+	Handler
+}
+
+// Handler is what is done with a plan that was made.
+type Handler interface {
 	// Review judges a plan as things are now, and says who else applies something
-	// to the topic.
+	// to its target. It only reads.
 	Review(ctx context.Context, job inspect.Job, plan actions.Document) (Made, error)
 	// Write writes a plan to the new file that Made names, and never overwrites
 	// one.
@@ -37,18 +43,19 @@ type Source interface {
 
 // Made is a plan and how it stands.
 type Made struct {
-	Plan   actions.Document // PlanID is empty where there is none
-	Report actions.DocumentReport
-	Steps  []actions.Step // of an apply
+	Plan    actions.Document // PlanID is empty where there is none
+	Report  actions.DocumentReport
+	Steps   []actions.Step  // of an apply
+	Handoff actions.Handoff // the same without this program; only of a rollback
 
-	At       time.Time // when the settings were read
+	At       time.Time // when it was read
 	Needless string    // why no plan is needed; "" where there is one
 	Unread   error     // what kept the plan from being judged; nil: nothing
 	File     string    // where Write writes it
-	Apply    string    // the command that applies that file
+	Apply    string    // the command that applies that file; "" where none can be shown
 
-	Cluster string // the id of the cluster that was asked
-	Held    error  // who applies something else to the topic; nil: nobody
+	Cluster string // that was asked: with the target's name it is what a lock is about
+	Held    error  // who applies something else to the target; nil: nobody
 	CutOff  string // whose apply was cut off before; may be empty
 }
 
@@ -58,34 +65,38 @@ type Options struct {
 	Job      inspect.Job
 	Source   Source
 	Commands []tui.Command // of the job, for the palette
-	Words    Words         // those of a plan of settings where they are zero
+	Words    Words
+
+	// What a screen of one kind of plan adds; nil: nothing.
+	Keys func() []tui.Key  // behind those that apply the plan
+	Page func(*sheet.Page) // instead of Screen.Plain, where there is a plan
 }
 
-// Words are what the screen calls a plan of recoverctl.plan/v1 of another kind.
+// Words are what the screen calls a plan of one kind.
 type Words struct {
-	Plan   string // as in "settings plan"
-	Action string // the title of the question, as in "Apply settings"
-	Making string // what is being done before there is a plan
-	About  string // what the plan does to its target, in a sentence; empty: from the report
-	Race   string // what the backend does not compare, as a sentence
-	Done   string // why a plan that is done is not applied
-	Column string // the title of what it changes
+	Plan    string // as in "settings plan"
+	Action  string // the title of the question, as in "Apply settings"
+	Button  string // of the question; empty: "Apply"
+	Making  string // what is being done before there is a plan
+	None    string // what can be done where there is no plan, as a sentence; empty: nothing
+	About   string // what the plan does to its target, in a sentence
+	Race    string // what the backend does not compare, as a sentence; empty: nothing
+	Done    string // why a plan that is done is not applied
+	Applied string // the same as the first line of the page; empty: that nothing is left
+	Column  string // the title of what it changes
 }
 
-// words are the screen's words, with those of settings for what is not given.
-func (o Options) words() Words {
-	w := o.Words
-	if w.Plan == "" {
-		w = Words{
-			Plan: "settings plan", Action: "Apply settings", Making: "reading the settings of topic " + phrase.Safe(o.Job.Topic),
-			Race: "Kafka changes settings by topic name: identity and settings are compared directly before, not during it.",
-			Done: "every setting is as planned already", Column: "SETTING",
-		}
+// Settings are the words for a plan of a topic's settings.
+func Settings(topic string) Words {
+	return Words{
+		Plan: "settings plan", Action: "Apply settings", Making: "reading the settings of topic " + phrase.Safe(topic),
+		About: "gives topic " + phrase.Safe(topic) + " the settings that a cleanup needs",
+		Race:  "Kafka changes settings by topic name: identity and settings are compared directly before, not during it.",
+		Done:  "every setting is as planned already", Column: "SETTING",
 	}
-	return w
 }
 
-// Screen is one plan. It stays that of the same id as long as it is shown.
+// Screen is one plan. It stays that of the same id until another is asked for.
 type Screen struct {
 	options Options
 	made    Made
@@ -131,6 +142,20 @@ func (s *Screen) read(slot string) tui.Cmd {
 		return source.Review(ctx, job, made.Plan)
 	})
 }
+
+// Again makes another plan, from another source.
+func (s *Screen) Again(source Source) tui.Cmd {
+	s.options.Source = source
+	s.made, s.known, s.err, s.written, s.asking = Made{}, false, nil, false, false
+	s.lay()
+	return s.read(slotPlan)
+}
+
+// Made is the plan as it was last read, with whether there is one, or none needed.
+func (s *Screen) Made() (made Made, known bool) { return s.made, s.known }
+
+// Judging reports whether the plan is being made, or judged again.
+func (s *Screen) Judging() bool { return s.asking || s.busy }
 
 // wrote is the end of writing the file.
 type wrote struct{}
@@ -195,8 +220,8 @@ func (s *Screen) ask(fresh Made, shown actions.DocumentReport) tui.Cmd {
 	}
 	source, job := s.options.Source, s.options.Job
 	p := apply.Proposal{
-		Title: s.options.words().Action + " " + phrase.Short(fresh.Plan.PlanID), Subject: phrase.Safe(q.Profile) + " / " + phrase.Safe(q.Subject),
-		Environment: q.Environment.String(), Production: q.Environment == access.Production, Phrase: typed.String(), Action: "Apply",
+		Title: s.options.Words.Action + " " + phrase.Short(fresh.Plan.PlanID), Subject: phrase.Safe(q.Profile) + " / " + phrase.Safe(q.Subject),
+		Environment: q.Environment.String(), Production: q.Environment == access.Production, Phrase: typed.String(), Action: cmp.Or(s.options.Words.Button, "Apply"),
 		Lines: s.lines(fresh), Warnings: fresh.Report.Warnings,
 		Start: func(ctx context.Context, a apply.Answer) (*apply.Running, error) {
 			return source.Start(ctx, job, fresh, a)
@@ -221,7 +246,10 @@ func (s *Screen) lines(made Made) []string {
 	if made.Report.NextStart != "" {
 		out = append(out, "Then: "+phrase.Safe(made.Report.NextStart))
 	}
-	return append(out, s.options.words().Race)
+	if race := s.options.Words.Race; race != "" {
+		out = append(out, race)
+	}
+	return out
 }
 
 // Resize implements tui.Resizer.
@@ -243,9 +271,9 @@ func (s *Screen) View(size tui.Size) string { return s.sheet.View(size) }
 // Crumb implements tui.Screen.
 func (s *Screen) Crumb() string {
 	if s.made.Plan.PlanID == "" {
-		return s.options.words().Plan
+		return s.options.Words.Plan
 	}
-	return s.options.words().Plan + " " + phrase.Short(s.made.Plan.PlanID)
+	return s.options.Words.Plan + " " + phrase.Short(s.made.Plan.PlanID)
 }
 
 // Status implements tui.Screen.
@@ -260,14 +288,19 @@ func (s *Screen) Keys() []tui.Key {
 	keys := []tui.Key{
 		{Keys: []string{"A"}, Help: "apply" + more, Dangerous: true, Disabled: s.cannotAsk, Run: func() tui.Cmd { return s.prepare(false) }},
 		{Keys: []string{"S"}, Help: "apply in steps" + more, Dangerous: true, Disabled: s.cannotAsk, Run: func() tui.Cmd { return s.prepare(true) }},
-		{Keys: []string{"W"}, Help: "write file", Once: true, Disabled: s.cannotWrite, Run: s.write},
+	}
+	if s.options.Keys != nil {
+		keys = append(keys, s.options.Keys()...)
+	}
+	keys = append(keys,
+		tui.Key{Keys: []string{"W"}, Help: "write file", Once: true, Disabled: s.cannotWrite, Run: s.write},
 		tui.CopyKey(func() (what, text string) {
 			if s.cannotApply() != "" {
 				return "the command that applies the plan", ""
 			}
 			return "the command that applies the plan", s.made.Apply
 		}),
-	}
+	)
 	return append(keys, s.sheet.Keys()...)
 }
 
@@ -283,7 +316,7 @@ func (s *Screen) cannotApply() string {
 	case s.made.Unread != nil:
 		return "the plan could not be judged, because not everything could be read"
 	case s.made.Report.Verdict == actions.Applied:
-		return s.options.words().Done
+		return s.options.Words.Done
 	}
 	return ""
 }
@@ -293,7 +326,7 @@ func (s *Screen) cannotAsk() string {
 	switch why := s.cannotApply(); {
 	case why != "":
 		return why
-	case s.asking, s.busy:
+	case s.Judging():
 		return "the plan is being judged again"
 	default:
 		return s.options.Source.Busy()
