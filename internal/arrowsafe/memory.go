@@ -19,6 +19,10 @@ func New(limit int) *Bounded {
 	return &Bounded{Allocator: memory.NewGoAllocator(), limit: limit}
 }
 
+// Renew makes it as large again as it was at first: nothing that was taken from it
+// is in use any more.
+func (b *Bounded) Renew() { b.used = 0 }
+
 func (b *Bounded) grow(size int) {
 	if size < 0 || size > b.limit-b.used {
 		panic(fmt.Errorf("it unpacks to more than %d bytes", b.limit))

@@ -14,6 +14,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
+	"github.com/recoverctl/recoverctl/internal/arrowsafe"
 	"github.com/recoverctl/recoverctl/internal/safetext"
 )
 
@@ -23,7 +24,7 @@ import (
 type arrowDecoder struct {
 	reader *ipc.Reader
 	feed   *feed
-	memory *bounded
+	memory *arrowsafe.Bounded
 	text   []bool // columns that are texts
 }
 
@@ -32,7 +33,7 @@ const maxBatchMemory = 512 << 20
 
 func newArrowDecoder(schema Schema) (*arrowDecoder, error) {
 	fields := make([]arrow.Field, 0, len(schema.Columns))
-	d := &arrowDecoder{memory: &bounded{Allocator: memory.NewGoAllocator()}}
+	d := &arrowDecoder{memory: arrowsafe.New(maxBatchMemory)}
 	for _, c := range schema.Columns {
 		t, err := arrowType(c)
 		if err != nil {
@@ -145,7 +146,15 @@ func (d *arrowDecoder) decode(b []byte, count int) (source arrowRows, err error)
 			err = fmt.Errorf("its Arrow message is damaged: %v", p)
 		}
 	}()
-	d.memory.used = 0
+	// What lengths in it lead to ends the process, and is no panic.
+	length, err := arrowsafe.CheckMetadata(meta)
+	switch {
+	case err != nil:
+		return arrowRows{}, err
+	case length > int64(len(body)):
+		return arrowRows{}, fmt.Errorf("its Arrow message says that its body has %d bytes, and %d are there", length, len(body))
+	}
+	d.memory.Renew()
 	d.feed.next = ipc.NewMessage(memory.NewBufferBytes(meta), memory.NewBufferBytes(body))
 	if !d.reader.Next() {
 		err := d.reader.Err()
@@ -236,32 +245,6 @@ func (f *feed) Release() {}
 
 // Retain implements ipc.MessageReader.
 func (f *feed) Retain() {}
-
-// bounded is memory of which one batch gets so much and no more: what a buffer
-// says that it unpacks to is believed by the library.
-type bounded struct {
-	memory.Allocator
-	used int
-}
-
-func (b *bounded) grow(size int) {
-	if size < 0 || size > maxBatchMemory-b.used {
-		panic(fmt.Errorf("it unpacks to more than %d bytes", maxBatchMemory))
-	}
-	b.used += size
-}
-
-// Allocate implements memory.Allocator.
-func (b *bounded) Allocate(size int) []byte {
-	b.grow(size)
-	return b.Allocator.Allocate(size)
-}
-
-// Reallocate implements memory.Allocator.
-func (b *bounded) Reallocate(size int, old []byte) []byte {
-	b.grow(size)
-	return b.Allocator.Reallocate(size, old)
-}
 
 // arrowRows are the columns of one batch.
 type arrowRows struct {
