@@ -282,7 +282,8 @@ func renderBoundary(t *table, b inspect.CleanupBoundary, now time.Time) {
 	renderOffsets(t, "boundary in force", b.Offsets)
 }
 
-func renderValidation(t *table, v inspect.RestoreValidation, now time.Time) {
+// renderRules is the verdict of a validation and what each rule says.
+func renderRules(t *table, v inspect.RestoreValidation) {
 	switch {
 	case len(v.Reasons) > 0:
 		t.line(fmt.Sprintf("✖ REJECTED: %s", v.Reasons[0].Message))
@@ -300,6 +301,10 @@ func renderValidation(t *table, v inspect.RestoreValidation, now time.Time) {
 		t.row(text(r.Title), text(resultWord(r.Result)), text(r.Message))
 	}
 	t.line("")
+}
+
+func renderValidation(t *table, v inspect.RestoreValidation, now time.Time) {
+	renderRules(t, v)
 	for _, a := range v.Assumed {
 		t.row(text("assumed"), text(a))
 	}

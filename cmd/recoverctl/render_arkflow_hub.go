@@ -241,23 +241,7 @@ func renderArkFlowEvents(t *table, l arkflow.EventList, now time.Time) {
 }
 
 func renderArkFlowValidation(t *table, v inspect.RestoreValidation, now time.Time) {
-	switch {
-	case len(v.Reasons) > 0:
-		t.line(fmt.Sprintf("✖ REJECTED: %s", v.Reasons[0].Message))
-	case v.Verdict == inspect.Accepted:
-		t.line("✔ accepted")
-	default:
-		t.line("? unknown: nothing refuses this restore, and not everything could be checked")
-	}
-	for _, note := range v.Notes {
-		t.line("  " + note)
-	}
-	t.line("")
-	t.row(text("RULE"), text("RESULT"), text("EVIDENCE"))
-	for _, r := range v.Rules {
-		t.row(text(r.Title), text(resultWord(r.Result)), text(r.Message))
-	}
-	t.line("")
+	renderRules(t, v)
 	for _, r := range v.Runtime {
 		t.row(text("the engine, "+string(r.Release)), text(strings.ReplaceAll(string(r.Outcome), "-", " ")+": "+r.Message))
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"strconv"
 	"sync"
-	"time"
 
 	"github.com/recoverctl/recoverctl/inspect"
 	"github.com/recoverctl/recoverctl/internal/fault"
@@ -14,9 +13,6 @@ import (
 )
 
 var _ inspect.CallReader = (*Store)(nil)
-
-// updatePause is between two updates of who watches.
-const updatePause = 100 * time.Millisecond
 
 // ReadCalls implements [inspect.CallReader]. Buckets are read side by side, several
 // a request, and rows in remote storage from there. A bucket that can't be read on
@@ -65,19 +61,8 @@ func (c *callScan) read(ctx context.Context, data inspect.DataTopic, q inspect.C
 	c.table = table
 	c.readers = readers{schemas: c.store.client.NewSchemas(table)}
 	defer c.readers.close()
-	var windows []inspect.Window
-	for _, p := range data.Partitions {
-		if p.Err != nil {
-			c.faults = append(c.faults, p.Err)
-			continue
-		}
-		from := p.Log.Start
-		if at, ok := q.From[p.ID]; ok {
-			from = min(max(at, from), p.Log.End)
-		}
-		c.extent.From[p.ID], c.extent.To[p.ID], c.extent.Read[p.ID] = from, p.Log.End, from
-		windows = append(windows, inspect.Window{Partition: p.ID, From: from, To: p.Log.End})
-	}
+	windows, extent, errs := q.Windows(data)
+	c.extent, c.faults = extent, append(c.faults, errs...)
 	c.windows(ctx, 1, windows)
 	if again := c.scan.Second(c.extent); len(c.faults) == 0 && len(again) > 0 {
 		c.windows(ctx, 2, again)
@@ -212,25 +197,7 @@ func (c *callScan) watching() (end func()) {
 	if c.watch == nil {
 		return func() {}
 	}
-	stop := make(chan struct{})
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		ticker := time.NewTicker(updatePause)
-		defer ticker.Stop()
-		for {
-			select {
-			case <-stop:
-				return
-			case <-ticker.C:
-				c.tell(false)
-			}
-		}
-	})
-	return func() {
-		close(stop)
-		wg.Wait()
-		c.tell(true)
-	}
+	return inspect.Telling(c.tell)
 }
 
 // tell gives the watcher what is new.

@@ -7,7 +7,6 @@ import (
 	"runtime"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -26,9 +25,7 @@ const (
 	scanBytesFirst = 256 << 10
 	scanBytes      = 4 << 20
 
-	scanWorkers = 4                      // partitions that are read at the same time, at most
-	updatePause = 100 * time.Millisecond // between two updates
-	firstPause  = updatePause / 4        // before the first one, so that the first call is told soon
+	scanWorkers = 4 // partitions that are read at the same time, at most
 )
 
 // ReadCalls implements [inspect.CallReader]. Several partitions are read at the
@@ -80,19 +77,8 @@ func (c *callScan) read(ctx context.Context, data inspect.DataTopic, q inspect.C
 		c.failed(err)
 		return
 	}
-	var windows []inspect.Window
-	for _, p := range data.Partitions {
-		if p.Err != nil {
-			c.failed(p.Err)
-			continue
-		}
-		from := p.Log.Start
-		if at, ok := q.From[p.ID]; ok {
-			from = min(max(at, from), p.Log.End)
-		}
-		c.extent.From[p.ID], c.extent.To[p.ID], c.extent.Read[p.ID] = from, p.Log.End, from
-		windows = append(windows, inspect.Window{Partition: p.ID, From: from, To: p.Log.End})
-	}
+	windows, extent, errs := q.Windows(data)
+	c.extent, c.faults = extent, append(c.faults, errs...)
 	c.windows(ctx, 1, windows)
 	if again := c.scan.Second(c.extent); len(c.faults) == 0 && len(again) > 0 {
 		c.windows(ctx, 2, again)
@@ -276,28 +262,7 @@ func (c *callScan) watching() (end func()) {
 	if c.watch == nil {
 		return func() {}
 	}
-	stop := make(chan struct{})
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		pause := firstPause
-		timer := time.NewTimer(pause)
-		defer timer.Stop()
-		for {
-			select {
-			case <-stop:
-				return
-			case <-timer.C:
-				c.tell(false)
-				pause = min(2*pause, updatePause)
-				timer.Reset(pause)
-			}
-		}
-	})
-	return func() {
-		close(stop)
-		wg.Wait()
-		c.tell(true)
-	}
+	return inspect.Telling(c.tell)
 }
 
 // tell gives the watcher what is new.
