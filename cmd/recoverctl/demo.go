@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -33,7 +34,7 @@ ends.`,
 					return err
 				}
 			}
-			return a.demo(cmd.Context(), func(path string) error {
+			return a.demo(cmd.Context(), startIncident, func(path string) error {
 				switch {
 				case plain:
 					return a.demoPlain(cmd.Context())
@@ -50,9 +51,15 @@ ends.`,
 	return cmd
 }
 
-// demo makes the incident, selects its profile and runs do with the path of its
-// configuration file.
-func (a *app) demo(ctx context.Context, do func(path string) error) (err error) {
+// A sample is systems in this process with something in them to look at.
+type sample interface {
+	ConfigYAML() []byte // with a profile "demo" that leads to them
+	Close()
+}
+
+// demo makes a sample in a temporary folder, selects its profile and runs do with
+// the path of its configuration file.
+func (a *app) demo(ctx context.Context, start func(ctx context.Context, dir string, now time.Time) (sample, error), do func(path string) error) (err error) {
 	dir, err := os.MkdirTemp("", "recoverctl-demo-")
 	if err != nil {
 		return fmt.Errorf("make a folder for the demo: %w", err)
@@ -62,13 +69,13 @@ func (a *app) demo(ctx context.Context, do func(path string) error) (err error) 
 			err = fmt.Errorf("remove the demo's folder: %w", removeErr)
 		}
 	}()
-	sample, err := incident.Start(ctx, dir, a.clock.Now())
+	systems, err := start(ctx, dir, a.clock.Now())
 	if err != nil {
 		return err
 	}
-	defer sample.Close()
+	defer systems.Close()
 	path := filepath.Join(dir, "config.yaml")
-	if err := atomicfile.Create(path, sample.ConfigYAML()); err != nil {
+	if err := atomicfile.Create(path, systems.ConfigYAML()); err != nil {
 		return err
 	}
 	// The sample is what it is: variables of a real cluster must not lead there.
@@ -82,6 +89,11 @@ func (a *app) demo(ctx context.Context, do func(path string) error) (err error) 
 		return err
 	}
 	return do(path)
+}
+
+// startIncident starts the sample on Kafka.
+func startIncident(ctx context.Context, dir string, now time.Time) (sample, error) {
+	return incident.Start(ctx, dir, now)
 }
 
 // demoPlain is inspect job on the incident. Its findings are the point of the
