@@ -58,7 +58,7 @@ func (c *Client) Act(ctx context.Context, job, upgrade string, action UpgradeAct
 	var u arkhub.Upgrade
 	err := c.send(ctx, request{what: what, method: http.MethodPost, parts: []string{"jobs", job, "upgrades", upgrade, "actions"}, body: map[string]string{"action": string(action)}}, &u)
 	if err == nil && u.ID != upgrade {
-		err = c.unknown(what, "its answer is about another upgrade")
+		err = c.http.Unknown(what, "its answer is about another upgrade")
 	}
 	return u, err
 }
@@ -94,7 +94,7 @@ func (c *Client) RestartStream(ctx context.Context, s StreamWrite) (Intent, erro
 	var i Intent
 	err := c.send(ctx, request{what: what, method: http.MethodPost, parts: []string{"nodes", s.Node, "streams", s.Stream, "restart"}, key: s.Key, generation: s.Generation}, &i)
 	if err == nil && i.ID == "" {
-		err = c.unknown(what, "its answer names no intent")
+		err = c.http.Unknown(what, "its answer names no intent")
 	}
 	return i, err
 }
@@ -106,7 +106,7 @@ func (c *Client) job(ctx context.Context, r request, id string) (arkhub.Job, err
 		return arkhub.Job{}, err
 	}
 	if j.ID != id {
-		return arkhub.Job{}, c.unknown(r.what, "its answer is about another job")
+		return arkhub.Job{}, c.http.Unknown(r.what, "its answer is about another job")
 	}
 	return j, nil
 }

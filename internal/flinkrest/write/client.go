@@ -1,14 +1,10 @@
 package write
 
 import (
-	"bytes"
+	"cmp"
 	"context"
-	"crypto/tls"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -16,6 +12,7 @@ import (
 
 	"github.com/recoverctl/recoverctl/internal/fault"
 	"github.com/recoverctl/recoverctl/internal/flinkrest"
+	"github.com/recoverctl/recoverctl/internal/httponce"
 	"github.com/recoverctl/recoverctl/internal/httpread"
 	"github.com/recoverctl/recoverctl/internal/safetext"
 	"github.com/recoverctl/recoverctl/internal/secret"
@@ -30,9 +27,8 @@ const op = "change Flink"
 // Client changes what one JobManager does. It may be used by several goroutines.
 type Client struct {
 	base    string
-	shown   string
 	options flinkrest.Options
-	http    *http.Client
+	http    *httponce.Client
 }
 
 // New makes a Client and asks nothing yet. Its options are those of the reading
@@ -49,29 +45,25 @@ func New(o flinkrest.Options) (*Client, error) {
 		return nil, fault.New(fault.Config, op, "the address of Flink's REST port is not an http:// or https:// URL")
 	}
 	base.RawQuery, base.Fragment = "", ""
-	if o.Timeout <= 0 {
-		o.Timeout = DefaultTimeout
-	}
-	if o.MaxBytes <= 0 {
-		o.MaxBytes = flinkrest.DefaultMaxBytes
-	}
-	transport := &http.Transport{
-		Proxy:           http.ProxyFromEnvironment,
-		TLSClientConfig: o.TLS,
-		// Go sends a request again by itself where a connection that was kept open
-		// turns out to be closed. A fresh one for each leaves that out.
-		DisableKeepAlives:      true,
-		TLSNextProto:           map[string]func(string, *tls.Conn) http.RoundTripper{},
-		MaxResponseHeaderBytes: 64 << 10,
-	}
-	return &Client{
-		base: strings.TrimRight(base.String(), "/"), shown: reader.Address().String(), options: o,
-		http: &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
-	}, nil
+	c := &Client{base: strings.TrimRight(base.String(), "/"), options: o}
+	c.http = httponce.New(httponce.Options{
+		Op: op, Shown: reader.Address(), TLS: o.TLS, Authorize: c.authorize,
+		Timeout: cmp.Or(max(o.Timeout, 0), DefaultTimeout), MaxBytes: cmp.Or(max(o.MaxBytes, 0), flinkrest.DefaultMaxBytes),
+	})
+	return c, nil
 }
 
 // Close closes the connections that are not in use.
-func (c *Client) Close() { c.http.CloseIdleConnections() }
+func (c *Client) Close() { c.http.Close() }
+
+func (c *Client) authorize(r *http.Request) {
+	switch {
+	case !c.options.Token.IsEmpty():
+		r.Header.Set("Authorization", "Bearer "+c.options.Token.Reveal())
+	case c.options.Username != "":
+		r.SetBasicAuth(c.options.Username, c.options.Password.Reveal())
+	}
+}
 
 // request is one thing that Flink is asked to do.
 type request struct {
@@ -92,110 +84,39 @@ func (c *Client) send(ctx context.Context, r request, answer any) error {
 		address.WriteString("/" + url.PathEscape(part))
 	}
 	address.WriteString(r.query)
-	content := []byte{}
-	if r.body != nil {
-		var err error
-		if content, err = json.Marshal(r.body); err != nil {
-			return fault.Wrap(fault.Bug, op, err, "%s can't be asked for", r.what)
-		}
-	}
-	timed, cancel := context.WithTimeout(ctx, c.options.Timeout)
-	defer cancel()
-	sent := &tracked{Reader: bytes.NewReader(content)}
-	req, err := http.NewRequestWithContext(timed, r.method, address.String(), sent)
-	if err != nil {
-		return fault.New(fault.Config, op, "no request can be made for %s", c.shown)
-	}
-	req.ContentLength = int64(len(content))
-	if len(content) == 0 {
-		req.Body = http.NoBody
-	}
-	req.Header.Set("Accept", "application/json")
-	req.Header.Set("Content-Type", "application/json")
+	a, err := c.http.Send(ctx, httponce.Request{
+		What: r.what, Method: r.method, URL: address.String(), Body: r.body,
+		Header: http.Header{"Content-Type": {"application/json"}}, // Flink wants it also where there is no body
+	})
 	switch {
-	case !c.options.Token.IsEmpty():
-		req.Header.Set("Authorization", "Bearer "+c.options.Token.Reveal())
-	case c.options.Username != "":
-		req.SetBasicAuth(c.options.Username, c.options.Password.Reveal())
-	}
-	res, err := c.http.Do(req)
-	if err != nil {
-		return c.noAnswer(ctx, r.what, err)
-	}
-	defer res.Body.Close()
-	data, readErr := io.ReadAll(io.LimitReader(res.Body, c.options.MaxBytes+1))
-	a := reply{status: res.StatusCode, html: httpread.IsHTML(res.Header.Get("Content-Type"), data), body: data}
-	switch {
-	case !a.success():
+	case err != nil:
+		return err
+	case !a.Success():
 		return c.refused(r, a)
-	case readErr != nil:
-		return c.unknown(r.what, safetext.Error(readErr).Truncate(300).String())
-	case a.html:
-		return c.unknown(r.what, "it answers with an HTML page, as Flink does not").WithHint("is there a proxy or a login page before Flink's REST port?")
+	case httpread.IsHTML(a.ContentType, a.Body):
+		return c.http.Unknown(r.what, "it answers with an HTML page, as Flink does not").WithHint("is there a proxy or a login page before Flink's REST port?")
 	case answer == nil:
 		return nil
 	}
-	if err := json.Unmarshal(data, answer); err != nil {
-		return c.unknown(r.what, "its answer is not what Flink answers: "+safetext.Error(err).Truncate(200).String())
+	if err := json.Unmarshal(a.Body, answer); err != nil {
+		return c.http.Unknown(r.what, "its answer is not what Flink answers: "+safetext.Error(err).Truncate(200).String())
 	}
 	return nil
-}
-
-// tracked is a body that is no *bytes.Reader, so that net/http can't send it a
-// second time.
-type tracked struct{ io.Reader }
-
-// reply is an answer of any status.
-type reply struct {
-	status int
-	html   bool
-	body   []byte
-}
-
-func (r reply) success() bool { return r.status >= 200 && r.status <= 299 }
-
-// unknown is the fault of a request that may have been carried out.
-func (c *Client) unknown(what, why string) *fault.Fault {
-	return fault.New(fault.Unknown, op, "whether %s was done is unknown: %s", what, why).WithRef(c.shown)
-}
-
-// noAnswer tells a connection that was never made, over which nothing went, from
-// an answer that was lost.
-func (c *Client) noAnswer(ctx context.Context, what string, err error) error {
-	var whole *url.Error
-	if errors.As(err, &whole) {
-		err = whole.Err // without the URL, in which people put passwords
-	}
-	why := safetext.Error(err).Truncate(300).String()
-	var dial *net.OpError
-	if errors.As(err, &dial) && dial.Op == "dial" {
-		if errors.Is(ctx.Err(), context.Canceled) {
-			return fault.Wrap(fault.Cancelled, op, ctx.Err(), "%s was not sent to %s", what, c.shown)
-		}
-		return fault.New(fault.Unreachable, op, "%s can't be reached, and %s was not sent: %s", c.shown, what, why).
-			WithHint("check host, port and network").WithRef(c.shown)
-	}
-	var cert *tls.CertificateVerificationError
-	if errors.As(err, &cert) {
-		return fault.New(fault.Unreachable, op, "%s is not trusted, and %s was not sent: %s", c.shown, what, why).
-			WithHint("give its authority as ca-file").WithRef(c.shown)
-	}
-	return c.unknown(what, "no answer came: "+why)
 }
 
 // refused is the fault of an answer that is no success. Flink says 500 also where
 // it has begun what it was asked for, and what lies between may say 5xx after
 // Flink has done it.
-func (c *Client) refused(r request, a reply) error {
+func (c *Client) refused(r request, a httpread.Answer) error {
 	what, said := r.what, c.said(a)
 	f := func(kind fault.Kind, format string, args ...any) *fault.Fault {
-		return fault.New(kind, op, format, args...).WithRef(c.shown)
+		return fault.New(kind, op, format, args...).WithRef(a.URL.String())
 	}
-	status := fmt.Sprintf("%d %s", a.status, http.StatusText(a.status))
-	if r.unsure && a.status == http.StatusBadRequest {
-		return c.unknown(what, "it answers "+status+said)
+	status := fmt.Sprintf("%d %s", a.Status, http.StatusText(a.Status))
+	if r.unsure && a.Status == http.StatusBadRequest {
+		return c.http.Unknown(what, "it answers "+status+said)
 	}
-	switch a.status {
+	switch a.Status {
 	case http.StatusUnauthorized, http.StatusForbidden:
 		return f(fault.Denied, "%s was refused (%s)%s", what, status, said).WithHint("the user or token may not change jobs of this Flink")
 	case http.StatusNotFound, http.StatusGone, http.StatusMethodNotAllowed:
@@ -208,24 +129,24 @@ func (c *Client) refused(r request, a reply) error {
 	case http.StatusTooManyRequests:
 		return f(fault.Busy, "%s was refused (%s)%s", what, status, said).WithHint("try again later")
 	}
-	if a.status >= 300 && a.status <= 399 {
-		return f(fault.Unsupported, "%s was refused: %s redirects (%s), which is not followed", what, c.shown, status).
+	if a.Status >= 300 && a.Status <= 399 {
+		return f(fault.Unsupported, "%s was refused: %s redirects (%s), which is not followed", what, a.URL, status).
 			WithHint("give the address of the JobManager itself")
 	}
-	return c.unknown(what, "it answers "+status+said)
+	return c.http.Unknown(what, "it answers "+status+said)
 }
 
 // said is what Flink says, on one line: of a Java exception its last cause, of a
 // page nothing but that it is one.
-func (c *Client) said(a reply) string {
-	if a.html {
+func (c *Client) said(a httpread.Answer) string {
+	if httpread.IsHTML(a.ContentType, a.Body) {
 		return ": an HTML page"
 	}
 	var answer struct {
 		Errors []string `json:"errors"`
 	}
-	text := string(a.body[:min(len(a.body), 4<<10)])
-	if err := json.Unmarshal(a.body, &answer); err == nil && len(answer.Errors) > 0 {
+	text := string(a.Body[:min(len(a.Body), 4<<10)])
+	if err := json.Unmarshal(a.Body, &answer); err == nil && len(answer.Errors) > 0 {
 		text = lastCause(answer.Errors[len(answer.Errors)-1])
 	}
 	const most = 300

@@ -31,7 +31,7 @@ type triggered struct {
 
 func (c *Client) began(what string, answer triggered, trigger string) error {
 	if answer.ID != trigger {
-		return c.unknown(what, "it answers with the trigger "+safetext.Of(answer.ID).Truncate(64).String()+" where "+trigger+" was asked for")
+		return c.http.Unknown(what, "it answers with the trigger "+safetext.Of(answer.ID).Truncate(64).String()+" where "+trigger+" was asked for")
 	}
 	return nil
 }
@@ -119,7 +119,7 @@ func (c *Client) Run(ctx context.Context, jar string, r Run) error {
 		return err
 	}
 	if answer.JobID != r.JobID {
-		return c.unknown(what, "it answers with the job "+safetext.Of(answer.JobID).Truncate(64).String())
+		return c.http.Unknown(what, "it answers with the job "+safetext.Of(answer.JobID).Truncate(64).String())
 	}
 	return nil
 }

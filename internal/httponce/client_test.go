@@ -1,0 +1,128 @@
+package httponce_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/recoverctl/recoverctl/internal/fault"
+	"github.com/recoverctl/recoverctl/internal/httponce"
+	"github.com/recoverctl/recoverctl/internal/safetext"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func client(t *testing.T, address string) *httponce.Client {
+	t.Helper()
+	c := httponce.New(httponce.Options{
+		Op: "change it", Shown: safetext.Of(address), Timeout: 2 * time.Second, MaxBytes: 16,
+		Authorize: func(r *http.Request) { r.Header.Set("Authorization", "Bearer token") },
+		Unknown:   "read what became of it",
+	})
+	t.Cleanup(c.Close)
+	return c
+}
+
+func TestARequestCarriesWhatItWasGiven(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil || string(body) != `{"drain":true}` || r.Method != http.MethodPatch || r.Header.Get("Authorization") != "Bearer token" ||
+			r.Header.Get("If-Match") != "7" || r.Header.Get("Content-Type") != "application/json" || r.ContentLength != int64(len(body)) {
+			t.Errorf("%s %q %v, error %v", r.Method, body, r.Header, err)
+		}
+		w.WriteHeader(http.StatusConflict)
+		_, _ = io.WriteString(w, "0123456789abcdef, and this is too much")
+	}))
+	defer server.Close()
+	a, err := client(t, server.URL).Send(t.Context(), httponce.Request{
+		What: "the stop", Method: http.MethodPatch, URL: server.URL, Header: http.Header{"If-Match": {"7"}}, Body: map[string]bool{"drain": true},
+	})
+	if err != nil || a.Status != http.StatusConflict || string(a.Body) != "0123456789abcdef" {
+		t.Errorf("%d %q, error %v", a.Status, a.Body, err)
+	}
+}
+
+// Whatever happens to a request and its answer, the server gets it at most once.
+func TestARequestIsNeverSentTwice(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		answer func(http.ResponseWriter)
+		lost   bool // nobody knows whether it was done
+	}{
+		{"closed without an answer", func(w http.ResponseWriter) { hijack(w, "") }, true},
+		{"half an answer", func(w http.ResponseWriter) { hijack(w, "HTTP/1.1 202 Accepted\r\nContent-Length: 10\r\n\r\n12") }, true},
+		{"no HTTP", func(w http.ResponseWriter) { hijack(w, "SSH-2.0-x\r\n") }, true},
+		{"a redirect", func(w http.ResponseWriter) { w.Header().Set("Location", "/again"); w.WriteHeader(307) }, false},
+		{"unavailable", func(w http.ResponseWriter) { w.Header().Set("Retry-After", "0"); w.WriteHeader(503) }, false},
+		{"no time", func(http.ResponseWriter) { time.Sleep(2500 * time.Millisecond) }, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			var asked atomic.Int32
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				_, _ = io.Copy(io.Discard, r.Body)
+				if asked.Add(1) > 1 || r.URL.Path != "/" {
+					t.Errorf("asked again: %s", r.URL)
+				}
+				c.answer(w)
+			}))
+			t.Cleanup(server.Close)
+			sender := client(t, server.URL)
+			_, err := sender.Send(t.Context(), httponce.Request{What: "the stop", Method: http.MethodPost, URL: server.URL + "/", Body: 1})
+			if !c.lost && err != nil {
+				t.Error(err)
+			}
+			if c.lost && (fault.KindOf(err) != fault.Unknown || !strings.HasPrefix(err.Error(), "whether the stop was done is unknown: ")) {
+				t.Errorf("error %v", err)
+			}
+		})
+	}
+}
+
+// What was never sent is told from what may have been done.
+func TestWhatWasNotSentIsSaid(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := "http://" + l.Addr().String()
+	l.Close()
+	sender := client(t, address)
+	_, err = sender.Send(t.Context(), httponce.Request{What: "the stop", Method: http.MethodPost, URL: address})
+	if fault.KindOf(err) != fault.Unreachable || !strings.Contains(err.Error(), "the stop was not sent") {
+		t.Errorf("error %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err = sender.Send(ctx, httponce.Request{What: "the stop", Method: http.MethodPost, URL: address}); err == nil {
+		t.Error("a cancelled request has an answer")
+	}
+	tls := httptest.NewTLSServer(http.NotFoundHandler())
+	defer tls.Close()
+	_, err = client(t, tls.URL).Send(t.Context(), httponce.Request{What: "the stop", Method: http.MethodPost, URL: tls.URL})
+	if fault.KindOf(err) != fault.Unreachable || !strings.Contains(err.Error(), "is not trusted, and the stop was not sent") {
+		t.Errorf("error %v", err)
+	}
+	var f *fault.Fault
+	if !errors.As(err, &f) || f.Hint == "" {
+		t.Errorf("no hint: %v", err)
+	}
+}
+
+func hijack(w http.ResponseWriter, text string) {
+	conn, _, err := w.(http.Hijacker).Hijack()
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
+	defer conn.Close()
+	_, _ = io.WriteString(conn, text)
+}
