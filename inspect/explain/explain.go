@@ -108,7 +108,7 @@ type rule struct {
 	// anchor stands in every match of the pattern: only around it is the pattern
 	// tried.
 	anchor  string
-	pattern *regexp.Regexp
+	pattern func() *regexp.Regexp
 	// weight orders: 2 decides a recovery, 1 is a condition it depends on, 0 says
 	// only that something failed.
 	weight  int
@@ -133,7 +133,7 @@ func (s *script) find(order int) []hit {
 		from = at + len(r.anchor)
 		begin, end := max(0, at-around), min(len(s.flat), from+around)
 		window := s.flat[begin:end]
-		for _, loc := range r.pattern.FindAllStringSubmatchIndex(window, -1) {
+		for _, loc := range r.pattern().FindAllStringSubmatchIndex(window, -1) {
 			if loc[0] > at-begin || loc[1] < at-begin+len(r.anchor) {
 				continue // that of another anchor
 			}
@@ -184,7 +184,7 @@ func (s *script) withoutWrappers(found []hit) []hit {
 // numbers are what a hit names.
 func (h hit) numbers() Numbers {
 	out := Numbers{}
-	for i, name := range h.pattern.SubexpNames()[1:] {
+	for i, name := range h.pattern().SubexpNames()[1:] {
 		if name == "" || h.values[i] == "" {
 			continue
 		}

@@ -296,7 +296,7 @@ func TestEveryRuleIsWhole(t *testing.T) {
 					break
 				}
 				name, tail, _ := strings.Cut(after, "}")
-				if name != "job" && name != "point" && !slices.Contains(r.pattern.SubexpNames(), name) {
+				if name != "job" && name != "point" && !slices.Contains(r.pattern().SubexpNames(), name) {
 					t.Errorf("%s: %q names %q", r.id, sentence, name)
 				}
 				rest = tail
@@ -319,7 +319,7 @@ func TestEveryRuleIsMet(t *testing.T) {
 	s := newScript(all.String())
 	for i := range rules {
 		if len(s.find(i)) == 0 {
-			t.Errorf("%s, %s", rules[i].id, rules[i].pattern)
+			t.Errorf("%s, %s", rules[i].id, rules[i].pattern())
 		}
 	}
 }

@@ -39,7 +39,7 @@ func newLinks(s *script, jobs []Job) *links {
 // match makes the answer of a hit.
 func (l *links) match(h hit) Match {
 	values := map[string]string{}
-	for i, name := range h.pattern.SubexpNames()[1:] {
+	for i, name := range h.pattern().SubexpNames()[1:] {
 		values[name] = shown(h.values[i])
 	}
 	m := Match{

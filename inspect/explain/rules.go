@@ -3,6 +3,7 @@ package explain
 import (
 	"regexp"
 	"slices"
+	"sync"
 )
 
 // The systems that speak.
@@ -28,8 +29,12 @@ const (
 // judgement speaks for the same reason, it has the same word.
 var rules = slices.Concat(boundaryRules, markerRules, controlRules, cleanupRules, recordRules, releasedRules, flinkRules, kafkaRules, flussRules, arkflowRules)
 
-// p compiles a pattern. In it a blank stands for one blank of the flat text.
-func p(pattern string) *regexp.Regexp { return regexp.MustCompile(pattern) }
+// p is a pattern, compiled when its anchor is first met: all of them would take
+// longer than the rest of this program's start. In it a blank stands for one blank
+// of the flat text.
+func p(pattern string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
+}
 
 // What several rules advise.
 const (
