@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"math"
+	"sync"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -32,6 +33,10 @@ type batchWalk struct {
 	decompress kgo.Decompressor
 	scratch    *scratch // what the decompressor writes to; nil: to its own
 	visit      func(offset, timestamp int64, key, value []byte)
+	// turn is held while the records of one batch are shown, and not between two: a
+	// compressed answer of a broker holds so many that whoever else waits for it would
+	// wait long. Nil: nobody else.
+	turn sync.Locker
 
 	position, end int64 // offsets that are shown
 
@@ -135,7 +140,21 @@ func (w *batchWalk) batch(raw []byte) error {
 	if count < 0 || int(count) > len(records) {
 		return fmt.Errorf("it announces %d records in %d bytes", count, len(records))
 	}
+	w.take()
+	defer w.give()
 	return w.show(&b, int(count))
+}
+
+func (w *batchWalk) take() {
+	if w.turn != nil {
+		w.turn.Lock()
+	}
+}
+
+func (w *batchWalk) give() {
+	if w.turn != nil {
+		w.turn.Unlock()
+	}
 }
 
 // batchRecords are the records of one batch, while they are shown.
@@ -265,6 +284,8 @@ func (w *batchWalk) older(raw []byte) error {
 	if got.Err != nil {
 		return got.Err
 	}
+	w.take()
+	defer w.give()
 	for _, r := range got.Records {
 		if r.Offset < w.end {
 			w.records++

@@ -141,12 +141,12 @@ func (c *callScan) partition(ctx context.Context, client *kgo.Client, walk *batc
 	r.partition, r.uncommitted, r.raw, r.client = w.Partition, true, true, client
 	r.limit, r.most = scanBytesFirst, scanBytes
 	part := c.scan.Partition(w.Partition)
-	walk.visit = part.Visit
+	walk.visit, walk.turn = part.Visit, part
 	walk.records, walk.control, walk.aborted, walk.open = 0, 0, 0, nil
 	at, lost := w.From, int64(0)
 	defer func() { c.explain(walk, at-w.From-lost) }()
 	for {
-		err := c.stretch(ctx, r, part, walk, &at)
+		err := c.stretch(ctx, r, walk, &at)
 		if err == nil {
 			c.finished(w.Partition, lost > 0)
 			return true
@@ -189,15 +189,12 @@ func (c *callScan) finished(partition int32, lost bool) {
 }
 
 // stretch reads on from at, and moves it, until the end of the reader's window.
-func (c *callScan) stretch(ctx context.Context, r *reader, part *inspect.PartitionScan, walk *batchWalk, at *int64) error {
+func (c *callScan) stretch(ctx context.Context, r *reader, walk *batchWalk, at *int64) error {
 	for p, err := range r.pages(ctx, *at) {
 		if err != nil {
 			return err
 		}
-		part.Lock()
-		err := walk.walk(p.batches, *at, r.end)
-		part.Unlock()
-		if err != nil {
+		if err := walk.walk(p.batches, *at, r.end); err != nil {
 			return r.undecodable(err, *at)
 		}
 		next := min(p.next, r.end)
