@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"iter"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -23,106 +22,8 @@ import (
 	"github.com/recoverctl/recoverctl/internal/testkit/topics"
 )
 
-// What the test takes from the environment.
-const (
-	scanRecordsEnv = "RECOVERCTL_SCAN_RECORDS"  // of the topic; 1,000,000 where it is not set
-	picturesEnv    = "RECOVERCTL_SCAN_PICTURES" // a folder for what the terminal showed; nothing is kept where it is not set
-)
-
-// pane is the console in tmux at 200×60, as an operator has it.
-type pane struct {
-	t      *testing.T
-	socket string
-	pid    int // of the program
-}
-
-func startPane(t *testing.T, command string) *pane {
-	t.Helper()
-	p := &pane{t: t, socket: filepath.Join(t.TempDir(), "tmux")}
-	p.tmux("-f", "/dev/null", "new-session", "-d", "-s", "scan", "-x", "200", "-y", "60", "exec env COLORTERM=truecolor TERM=tmux-256color LANG=C.UTF-8 "+command)
-	t.Cleanup(func() { _ = exec.Command("tmux", "-S", p.socket, "kill-server").Run() }) // it may have ended by itself
-	pid, err := strconv.Atoi(strings.TrimSpace(p.tmux("display-message", "-p", "-t", "scan", "#{pane_pid}")))
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.pid = pid
-	return p
-}
-
-func (p *pane) tmux(args ...string) string {
-	p.t.Helper()
-	out, err := exec.Command("tmux", append([]string{"-S", p.socket}, args...)...).CombinedOutput()
-	if err != nil {
-		p.t.Fatalf("tmux %s: %v\n%s", args[0], err, out)
-	}
-	return string(out)
-}
-
-func (p *pane) frame() string { return p.tmux("capture-pane", "-p", "-t", "scan") }
-
-func (p *pane) press(keys ...string) {
-	p.tmux(append([]string{"send-keys", "-t", "scan"}, keys...)...)
-}
-
-// until waits for a frame.
-func (p *pane) until(what string, is func(frame string) bool) string {
-	p.t.Helper()
-	var frame string
-	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
-		if frame = p.frame(); is(frame) {
-			return frame
-		}
-	}
-	p.t.Fatalf("never came: %s\n%s", what, frame)
-	return ""
-}
-
-func shows(text string) func(string) bool {
-	return func(frame string) bool { return strings.Contains(frame, text) }
-}
-
-// keep writes what the terminal shows, with its colours.
-func (p *pane) keep(name string) {
-	p.t.Helper()
-	folder := os.Getenv(picturesEnv)
-	if folder == "" {
-		return
-	}
-	shown := p.tmux("capture-pane", "-p", "-e", "-t", "scan")
-	if err := os.WriteFile(filepath.Join(folder, name), []byte(shown), 0o600); err != nil {
-		p.t.Fatal(err)
-	}
-}
-
-// memory is what the program has resident, in KiB.
-func (p *pane) memory() int64 {
-	p.t.Helper()
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.pid))
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	for line := range strings.Lines(string(status)) {
-		if rest, ok := strings.CutPrefix(line, "VmRSS:"); ok {
-			kib, err := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
-			if err != nil {
-				p.t.Fatal(err)
-			}
-			return kib
-		}
-	}
-	p.t.Fatal("the program has no memory")
-	return 0
-}
-
-// selected is the row that the cursor is on.
-func selected(frame string) string {
-	for line := range strings.Lines(frame) {
-		if _, row, ok := strings.Cut(line, "▸"); ok {
-			return strings.TrimSpace(row)
-		}
-	}
-	return ""
-}
+// scanRecordsEnv says how many records the topic has; 1,000,000 where it is not set.
+const scanRecordsEnv = "RECOVERCTL_SCAN_RECORDS"
 
 // An operator moves through the calls of a million records while they are scanned.
 // Each key moves the cursor, no letter of a filter is lost, and the memory stays
@@ -153,7 +54,7 @@ func TestMovingThroughAScan(t *testing.T) {
 		}
 	}
 
-	p := startPane(t, fmt.Sprintf("HOME=%s %s --brokers %s --topic %s --points file:%s --runtime next", t.TempDir(), binary(t), strings.Join(cluster.Brokers(), ","), topic, folder))
+	p := startPane(t, 200, 60, fmt.Sprintf("HOME=%s %s --brokers %s --topic %s --points file:%s --runtime next", t.TempDir(), binary(t), strings.Join(cluster.Brokers(), ","), topic, folder))
 	p.until("the job", shows("2 recovery points"))
 	p.press("Enter")
 	p.until("the job's screen", shows("chk-44"))
@@ -168,7 +69,8 @@ func TestMovingThroughAScan(t *testing.T) {
 	frame := p.frame()
 	kept := false
 	for i := 0; strings.Contains(frame, "scanning: "); i++ {
-		key, before := []string{"j", "j", "j", "NPage", "j", "k"}[i%6], selected(frame)
+		// They end where they began, so none is pressed at the end of the rows.
+		key, before := []string{"j", "j", "k", "NPage", "PPage", "k"}[i%6], selected(frame)
 		begin := time.Now()
 		p.press(key)
 		for selected(frame) == before && time.Since(begin) < 2*time.Second {
@@ -181,12 +83,12 @@ func TestMovingThroughAScan(t *testing.T) {
 		sampled = append(sampled, p.memory())
 		if !kept && len(waits) == 8 {
 			kept = true
-			p.keep("scan-running.txt")
+			p.keep("scan-running-200x60.txt")
 		}
 	}
 	p.until("the end of the scan", shows("all read"))
-	p.until("what a restore does", shows("RUNS AGAIN"))
-	p.keep("scan-ended.txt")
+	p.until("what a restore does", shows("run again: "))
+	p.keep("scan-ended-200x60.txt")
 	sampled = append(sampled, p.memory())
 
 	p.press("r")
@@ -198,7 +100,7 @@ func TestMovingThroughAScan(t *testing.T) {
 	}
 	p.until("the whole filter", shows("/"+typed))
 	p.press("Enter")
-	p.keep("scan-filtered.txt")
+	p.keep("scan-filtered-200x60.txt")
 	p.until("the end of the second scan", func(frame string) bool { return !strings.Contains(frame, "scanning again") })
 	p.until("what passes the filter", shows("rows, esc shows all"))
 	sampled = append(sampled, p.memory())
