@@ -275,7 +275,7 @@ func (d *decoder) job(n *yaml.Node, path string, number int) Job {
 	if f := s.child("fluss"); f != nil {
 		j.Fluss = Fluss{
 			Servers: f.texts("servers", serverAddress), Table: f.text("table", notBlank),
-			Username: f.text("username", notBlank), Password: d.secret(f, "password"),
+			Username: f.text("username", notBlank), Password: d.secret(f, "password"), ZooKeeper: d.zooKeeper(f),
 		}
 		if f.value["username"] != nil {
 			f.need("password")
@@ -292,6 +292,24 @@ func (d *decoder) job(n *yaml.Node, path string, number int) Job {
 	s.close()
 	j.settle(number)
 	return j
+}
+
+// zooKeeper is where a Fluss cluster keeps its nodes.
+func (d *decoder) zooKeeper(s *section) ZooKeeper {
+	z := s.child("zookeeper")
+	if z == nil {
+		return ZooKeeper{}
+	}
+	z.need("servers")
+	out := ZooKeeper{Servers: z.texts("servers", serverAddress), Path: z.text("path", nodePath), TLS: d.tls(z)}
+	if n := z.value["servers"]; n != nil && n.Kind == yaml.SequenceNode && len(n.Content) == 0 {
+		d.problem(n, "zookeeper names no server; give one, or leave zookeeper out")
+	}
+	if out.Path == "" {
+		out.Path = DefaultZooKeeperPath
+	}
+	z.close()
+	return out
 }
 
 // settle gives a job what follows from the rest of it: a name, an engine and a

@@ -165,6 +165,13 @@ func TestWhatIsWrongInAFileIsToldWithItsLine(t *testing.T) {
 		{"a broker with a blank in it", kafkaOf("brokers: ['k1 :9092']"), []string{`an element of brokers: "k1 :9092" is not an address; write host:port`}},
 		{"a Fluss user without a password", jobOf("fluss: {username: u}"), []string{"5:16: fluss has no password"}},
 		{"a Fluss password without a user", jobOf("fluss: {password: {prompt: true}}"), []string{"5:16: fluss has no username"}},
+		{"ZooKeeper without a server", jobOf("fluss: {zookeeper: {path: /fluss}}"), []string{"zookeeper has no servers"}},
+		{"ZooKeeper with an empty list of servers", jobOf("fluss: {zookeeper: {servers: []}}"), []string{"zookeeper names no server"}},
+		{"a ZooKeeper server with a path", jobOf("fluss: {zookeeper: {servers: ['zk:2181/fluss']}}"), []string{`"zk:2181/fluss" is not an address`}},
+		{"a path of a node without its root", jobOf("fluss: {zookeeper: {servers: [zk], path: fluss}}"), []string{`path: "fluss" is no path of a node; write one as /fluss`}},
+		{"a path of a node that ends with a slash", jobOf("fluss: {zookeeper: {servers: [zk], path: /fluss/}}"), []string{`path: "/fluss/" is no path of a node`}},
+		{"a path of a node that leads elsewhere", jobOf("fluss: {zookeeper: {servers: [zk], path: /a/../b}}"), []string{`path: "/a/../b" is no path of a node`}},
+		{"a login at ZooKeeper", jobOf("fluss: {zookeeper: {servers: [zk], username: u}}"), []string{`unknown key "username" in zookeeper`}},
 		{"a Flink user without a password", jobOf("flink: {username: u}"), []string{"5:16: flink has no password"}},
 		{"a Flink password without a user", jobOf("flink: {password: {env: P}}"), []string{"5:16: flink has no username"}},
 		{"a Flink token and a user", jobOf("flink: {token: {env: T}, username: u, password: {env: P}}"), []string{"flink has a token and a username; it must be one of them"}},
@@ -348,6 +355,18 @@ func TestWhatCanBeWrittenInMoreThanOneWay(t *testing.T) {
 		c, _, problems := decodeText(kafkaOf("brokers: ['[::1]:9092', k1]"))
 		if len(problems) > 0 || !reflect.DeepEqual(c.Profiles[0].Kafka.Brokers, []string{"[::1]:9092", "k1"}) {
 			t.Errorf("%v, %+v", problems, c)
+		}
+	})
+	t.Run("where a Fluss cluster keeps its nodes", func(t *testing.T) {
+		for lines, want := range map[string]ZooKeeper{
+			"fluss: {table: d.t}":                                              {},
+			"fluss: {zookeeper: {servers: [zk1, 'zk2:2182']}}":                 {Servers: []string{"zk1", "zk2:2182"}, Path: "/fluss"},
+			"fluss: {zookeeper: {servers: [zk1], path: /prod/fluss, tls: {}}}": {Servers: []string{"zk1"}, Path: "/prod/fluss", TLS: &TLS{}},
+			"fluss: {zookeeper: {servers: [zk1], path: /}}":                    {Servers: []string{"zk1"}, Path: "/"},
+		} {
+			if got := job(t, lines).Fluss.ZooKeeper; !reflect.DeepEqual(got, want) {
+				t.Errorf("%s: %+v", lines, got)
+			}
 		}
 	})
 	t.Run("what follows from the rest of a job", func(t *testing.T) {

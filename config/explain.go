@@ -177,6 +177,11 @@ func (e *explanation) job(shownAt, at string, j Job) {
 	add("fluss.table", j.Fluss.Table)
 	add("fluss.username", j.Fluss.Username)
 	e.addSecret(shownAt+"fluss.password", at+"fluss.password", j.Fluss.Password)
+	add("fluss.zookeeper.servers", list(j.Fluss.ZooKeeper.Servers))
+	add("fluss.zookeeper.path", j.Fluss.ZooKeeper.Path)
+	if t := j.Fluss.ZooKeeper.TLS; t != nil {
+		t.explain(func(key, value string) { add("fluss.zookeeper."+key, value) })
+	}
 	add("arkflow.hub", j.ArkFlow.Hub)
 	add("arkflow.wal", j.ArkFlow.WAL)
 	e.addSecret(shownAt+"arkflow.token", at+"arkflow.token", j.ArkFlow.Token)

@@ -89,6 +89,8 @@ func TestExplainSaysWhereEachValueCameFrom(t *testing.T) {
 		"jobs[order-agent].fluss.table |  | not set",
 		"jobs[order-agent].fluss.username |  | not set",
 		"jobs[order-agent].fluss.password |  | not set",
+		"jobs[order-agent].fluss.zookeeper.servers |  | not set",
+		"jobs[order-agent].fluss.zookeeper.path |  | not set",
 		"jobs[order-agent].arkflow.hub |  | not set",
 		"jobs[order-agent].arkflow.wal |  | not set",
 		"jobs[order-agent].arkflow.token |  | not set",

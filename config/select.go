@@ -324,6 +324,7 @@ func clone(p Profile) Profile {
 		j.RecoveryPoints = slices.Clone(j.RecoveryPoints)
 		j.Pinned = slices.Clone(j.Pinned)
 		j.Fluss.Servers = slices.Clone(j.Fluss.Servers)
+		j.Fluss.ZooKeeper.Servers = slices.Clone(j.Fluss.ZooKeeper.Servers)
 		if j.ActionState.ControlTopic != nil {
 			text := *j.ActionState.ControlTopic
 			j.ActionState.ControlTopic = &text

@@ -18,6 +18,7 @@ const (
 	DefaultKeepRecoveryPoints = 1                // others that must stay restorable beside a plan's own point
 	DefaultDialTimeout        = 10 * time.Second // per connection attempt
 	DefaultTimeout            = 30 * time.Second // per network step
+	DefaultZooKeeperPath      = "/fluss"         // Fluss's own default of zookeeper.path.root
 )
 
 // Config is a configuration file, checked.
@@ -144,6 +145,16 @@ type Fluss struct {
 	Table    string
 	Username string        // empty: no authentication
 	Password secret.Source // zero without Username
+
+	ZooKeeper ZooKeeper
+}
+
+// ZooKeeper is where a Fluss cluster keeps its nodes. They are read for what no
+// call of Fluss tells.
+type ZooKeeper struct {
+	Servers []string // host or host:port; empty: ZooKeeper is not read
+	Path    string   // the cluster's zookeeper.path.root; empty without Servers
+	TLS     *TLS     // nil: no TLS
 }
 
 // ArkFlow is where a job's hub and write-ahead log are.

@@ -162,6 +162,25 @@ func notPrintable(r rune) bool { return !safetext.Printable(r) }
 // printable is text as an error may hold it.
 func printable(text string) string { return safetext.Of(text).String() }
 
+// nodePath accepts the path of a node in ZooKeeper.
+func nodePath(text string) string {
+	const allowed = "; write one as /fluss"
+	switch {
+	case !strings.HasPrefix(text, "/"):
+		return "is no path of a node" + allowed
+	case text == "/":
+		return ""
+	case strings.ContainsFunc(text, notPrintable):
+		return "holds a character that can't be seen"
+	}
+	for part := range strings.SplitSeq(text[1:], "/") {
+		if part == "" || part == "." || part == ".." {
+			return "is no path of a node" + allowed
+		}
+	}
+	return ""
+}
+
 // servers accepts addresses with commas between them.
 func servers(text string) string {
 	list := splitList(text)
