@@ -265,6 +265,10 @@ func (c *Cluster) fetchBucket(id int32, log flussrpc.Log, q *flusspb.FetchLogBuc
 	if from == fromStart {
 		from = b.start
 	}
+	if from >= b.start && from < min(b.local, b.lake) {
+		a.HighWatermark, a.LogStartOffset, a.Records = proto.Int64(b.end), proto.Int64(0), []byte{}
+		return nil
+	}
 	if from >= b.start && from < b.local {
 		a.HighWatermark, a.LogStartOffset = proto.Int64(b.end), proto.Int64(0)
 		a.RemoteLogFetchInfo = b.remote(from)

@@ -22,16 +22,19 @@
 //     session to end.
 //   - A dead server leaves the live list at once where the coordinator lives.
 //   - Replicas never lag, and leader epochs are those of one counter a bucket.
-//   - Only append-only ARROW batches are written, by the Arrow library of Go and
-//     not of Java; other batches may be appended as they were recorded.
+//   - Only ARROW batches are written, by the Arrow library of Go and not of Java;
+//     other batches may be appended as they were recorded. A primary-key table has a
+//     changelog as it was told, and no rows behind it.
 //   - Segments have no indexes: a time is looked up exactly, while a real server
 //     answers a lower bound; the byte at which reading begins in a segment is
 //     exact.
 //   - Remote segments are cut where a test says, and nothing expires by itself.
-//   - There are no lakes, no snapshots of primary-key tables, no ACLs; a test
-//     refuses calls instead.
+//   - There are no snapshots of primary-key tables, no ACLs; a test refuses calls
+//     instead. Of a lake only how far it reaches is told: no real one was met, and it
+//     behaves as the servers' code says.
 //   - Partitions have one bucket set each and are made by name.
 //   - Producer offsets are cleaned when a test says so; there are no files whose
-//     loss would show, and a test says instead that they are gone.
+//     loss would show, and a test says instead that they are gone. Folders that stand
+//     for them in remote storage are somebody else's.
 //   - Requests of one connection are answered one after another, in their order.
 package flusstest

@@ -53,6 +53,7 @@ type bucket struct {
 	start    int64 // of the log
 	local    int64 // of what lies on the servers' disks
 	end      int64
+	lake     int64 // rows before it lie in a lake
 	segments []remoteSegment
 	dir      string
 }
@@ -153,15 +154,37 @@ func (c *Cluster) AddColumn(id int64, column Column) error {
 // returns the offset of the first. The values of a row are those of its columns:
 // string, []byte, int64, int32, float64, bool or nil.
 func (c *Cluster) Append(log flussrpc.Log, bucket int32, at int64, rows ...[]any) (int64, error) {
+	return c.write(log, bucket, at, nil, rows)
+}
+
+// AppendChanges is Append to the changelog of a primary-key table: what each row does
+// to its key.
+func (c *Cluster) AppendChanges(log flussrpc.Log, bucket int32, at int64, changes []flussrpc.Change, rows ...[]any) (int64, error) {
+	if len(changes) != len(rows) {
+		return 0, fmt.Errorf("%d changes of %d rows", len(changes), len(rows))
+	}
+	return c.write(log, bucket, at, changes, rows)
+}
+
+// write appends one batch. It is encoded while others write: that takes most of the
+// time.
+func (c *Cluster) write(log flussrpc.Log, bucket int32, at int64, changes []flussrpc.Change, rows [][]any) (int64, error) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	b := c.bucket(log, bucket)
 	t := c.tables[log.Table]
-	body, err := t.schemas[len(t.schemas)-1].encode(rows)
+	id := len(t.schemas)
+	columns := t.schemas[id-1]
+	c.mu.Unlock()
+	message, err := columns.encode(rows)
 	if err != nil {
 		return 0, err
 	}
-	return b.append(body, len(t.schemas), len(rows), at), nil
+	body := make([]byte, 0, len(changes)+len(message))
+	for _, change := range changes {
+		body = append(body, byte(change))
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.bucket(log, bucket).append(append(body, message...), id, len(rows), at, len(changes) == 0), nil
 }
 
 // AppendEmpty writes a batch that holds no record and takes offsets all the same.
@@ -169,7 +192,7 @@ func (c *Cluster) AppendEmpty(log flussrpc.Log, bucket int32, at int64, offsets 
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	b := c.bucket(log, bucket)
-	b.appendBatch(nil, 1, offsets, 0, at)
+	b.appendBatch(nil, 1, offsets, 0, at, true)
 }
 
 // AppendRaw writes a batch as it was recorded; its offset becomes the next one.
@@ -266,11 +289,12 @@ func put(b array.Builder, v any) error {
 
 const batchHeader = 48
 
-func (b *bucket) append(body []byte, schemaID, count int, at int64) int64 {
-	return b.appendBatch(body, schemaID, count, count, at)
+func (b *bucket) append(body []byte, schemaID, count int, at int64, only bool) int64 {
+	return b.appendBatch(body, schemaID, count, count, at, only)
 }
 
-func (b *bucket) appendBatch(body []byte, schemaID, offsets, count int, at int64) int64 {
+// appendBatch appends a batch; only says that it is without change types.
+func (b *bucket) appendBatch(body []byte, schemaID, offsets, count int, at int64, only bool) int64 {
 	batch := make([]byte, batchHeader, batchHeader+len(body))
 	batch = append(batch, body...)
 	le := binary.LittleEndian
@@ -278,7 +302,9 @@ func (b *bucket) appendBatch(body []byte, schemaID, offsets, count int, at int64
 	le.PutUint32(batch[8:], uint32(len(batch)-12))
 	le.PutUint64(batch[13:], uint64(at))
 	le.PutUint16(batch[25:], uint16(schemaID))
-	batch[27] = 1 // append-only
+	if only {
+		batch[27] = 1 // append-only
+	}
 	le.PutUint32(batch[28:], uint32(offsets-1))
 	le.PutUint64(batch[32:], ^uint64(0)) // no writer
 	le.PutUint32(batch[40:], ^uint32(0)) // and no sequence

@@ -14,7 +14,6 @@ import (
 	"strings"
 	"sync"
 	"syscall"
-	"testing"
 	"time"
 
 	"github.com/recoverctl/recoverctl/internal/flussrpc"
@@ -36,7 +35,7 @@ type RealCluster struct {
 // Real is that cluster, once its coordinator names both tablet servers. A test
 // that runs without it fails. It is the test's alone, since some kill its servers:
 // whoever has it must not ask for it again.
-func Real(t testing.TB) *RealCluster {
+func Real(t TB) *RealCluster {
 	t.Helper()
 	get := func(name string) string {
 		value := os.Getenv("RECOVERCTL_TEST_FLUSS" + name)
@@ -63,7 +62,7 @@ func Real(t testing.TB) *RealCluster {
 const startTime = 3 * time.Minute
 
 // Ready waits until the coordinator names both tablet servers.
-func (c *RealCluster) Ready(t testing.TB) {
+func (c *RealCluster) Ready(t TB) {
 	t.Helper()
 	client := c.Client(t)
 	var last error
@@ -79,7 +78,7 @@ func (c *RealCluster) Ready(t testing.TB) {
 
 // Client is a client of the listeners that ask for a login, with every right. To
 // who comes by the others no table is listed, as long as there are rights at all.
-func (c *RealCluster) Client(t testing.TB) *flussrpc.Client {
+func (c *RealCluster) Client(t TB) *flussrpc.Client {
 	t.Helper()
 	client, err := flussrpc.NewClient(flussrpc.Config{
 		Servers: c.SASL, Timeout: 10 * time.Second, Patience: 40 * time.Second,
@@ -96,7 +95,7 @@ func (c *RealCluster) Client(t testing.TB) *flussrpc.Client {
 func (c *RealCluster) Remote() string { return filepath.Join(c.dir, "remote") }
 
 // Kill ends a process of the cluster by force: coordinator, tablet0 or tablet1.
-func (c *RealCluster) Kill(t testing.TB, name string) {
+func (c *RealCluster) Kill(t TB, name string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(c.dir, name, "pid"))
 	if err != nil {
@@ -113,7 +112,7 @@ func (c *RealCluster) Kill(t testing.TB, name string) {
 }
 
 // Start starts processes that were killed, and waits until the cluster is ready.
-func (c *RealCluster) Start(t testing.TB, names ...string) {
+func (c *RealCluster) Start(t TB, names ...string) {
 	t.Helper()
 	for _, name := range names {
 		if err := os.WriteFile(filepath.Join(c.dir, name, "start"), nil, 0o600); err != nil {
@@ -127,7 +126,7 @@ func (c *RealCluster) Start(t testing.TB, names ...string) {
 }
 
 // wait waits until the file with a process's pid is as it should be.
-func (c *RealCluster) wait(t testing.TB, name string, done func(error) bool) {
+func (c *RealCluster) wait(t TB, name string, done func(error) bool) {
 	t.Helper()
 	for until := time.Now().Add(startTime); time.Now().Before(until); time.Sleep(50 * time.Millisecond) {
 		if _, err := os.Stat(filepath.Join(c.dir, name, "pid")); done(err) {
@@ -145,7 +144,7 @@ type Java struct {
 }
 
 // Java starts it. It ends with the test.
-func (c *RealCluster) Java(t testing.TB) *Java {
+func (c *RealCluster) Java(t TB) *Java {
 	t.Helper()
 	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), "java", "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "--add-opens=java.base/java.nio=ALL-UNNAMED", "-cp", c.tool, "recoverctl.FlussTool", strings.Join(c.Servers, ","))
 	if os.Getenv("RECOVERCTL_BENCH_RECORDS") != "" {
@@ -180,7 +179,7 @@ func (c *RealCluster) Java(t testing.TB) *Java {
 }
 
 // Do gives a command and reads its result into a value, which may be nil.
-func (j *Java) Do(t testing.TB, into any, words ...string) {
+func (j *Java) Do(t TB, into any, words ...string) {
 	t.Helper()
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -202,6 +202,7 @@ func served(kind flussrpc.ServerKind) []flussrpc.API {
 	both := []flussrpc.API{
 		flussrpc.APIVersions, flussrpc.APIListDatabases, flussrpc.APIGetTableInfo, flussrpc.APIListTables, flussrpc.APIListPartitionInfos,
 		flussrpc.APIGetTableSchema, flussrpc.APIGetMetadata, flussrpc.APIAuthenticate, flussrpc.APIDescribeConfigs, flussrpc.APIGetLatestSnapshots,
+		flussrpc.APIGetLakeSnapshot,
 	}
 	if kind == flussrpc.Coordinator {
 		return append(both, flussrpc.APIRegisterProducer, flussrpc.APIGetProducerOffsets, flussrpc.APIDeleteProducer)
@@ -262,6 +263,10 @@ func (s *session) reply(call Call) (proto.Message, *flussrpc.Error) {
 	case flussrpc.APIGetLatestSnapshots:
 		if r, ok := into(call.Body, &flusspb.GetLatestKvSnapshotsRequest{}); ok {
 			return nil, &flussrpc.Error{Code: flussrpc.NonPrimaryKeyTable, Message: "Table '" + pathOf(r.GetTablePath()).String() + "' is not a primary key table, so it doesn't have any kv snapshots."}
+		}
+	case flussrpc.APIGetLakeSnapshot:
+		if r, ok := into(call.Body, &flusspb.GetLakeSnapshotRequest{}); ok {
+			return c.lakeSnapshot(r)
 		}
 	case flussrpc.APIDescribeConfigs:
 		return c.describeConfigs(), nil

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/recoverctl/recoverctl/internal/testkit/kafkatest"
+	"github.com/recoverctl/recoverctl/internal/testkit/orders"
 )
 
 // Incident is a running cluster with the sample incident in it. Its topics are
@@ -105,7 +106,7 @@ profiles:
         recovery-points: %s
         pinned: %s
         keep-recovery-points: 2
-`, Profile, yamlList(in.Brokers()), Job, Topic, ControlTopic, maxParallelism, Partitions, yamlList(in.Places), yamlList(in.Pinned))
+`, Profile, yamlList(in.Brokers()), Job, Topic, ControlTopic, orders.MaxParallelism, Partitions, yamlList(in.Places), yamlList(in.Pinned))
 }
 
 // yamlList writes texts as a YAML list on one line: JSON's strings are YAML's.

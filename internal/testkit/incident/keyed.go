@@ -6,6 +6,7 @@ import (
 
 	"github.com/recoverctl/recoverctl/inspect"
 	"github.com/recoverctl/recoverctl/internal/flinkmeta"
+	"github.com/recoverctl/recoverctl/internal/testkit/orders"
 )
 
 // keyedHeader is the start of every keyed state stream of the agent operator:
@@ -24,43 +25,52 @@ const (
 // heapOrder is an order in which the heap backend writes its states.
 var heapOrder = [...]uint16{2, 0, stateLastCompleted, 1, stateMessage, 5}
 
-// progress is how far a key has come.
-type progress struct {
-	key       key
-	message   int64 // latest input that was started
-	completed int64 // latest input whose actions have all ended; -1: none
+// Progress is how far a key had come.
+type Progress struct {
+	Key       orders.Key
+	Message   int64 // latest input that was started
+	Completed int64 // latest input whose actions have all ended; -1: none
 }
 
-// progressAt is how far each key had come when the log had the given ends, and
-// the keys with an unfinished input.
-func progressAt(logs []partitionLog, at inspect.Offsets) (all []progress, running []key) {
-	for p := range logs {
+// ProgressAt is how far each key had come when the logs had the given ends, and the
+// keys with an unfinished input. Turns are those of each partition or bucket.
+func ProgressAt(turns [][]Turn, at inspect.Offsets) (all []Progress, running []orders.Key) {
+	for p := range turns {
 		places := map[string]int{}
 		end := at[int32(p)]
-		for _, t := range logs[p].turns {
-			if t.first >= end {
+		for _, t := range turns[p] {
+			if t.First >= end {
 				break
 			}
-			i, seen := places[t.key.text]
+			i, seen := places[t.Key.Text]
 			if !seen {
 				i = len(all)
-				places[t.key.text] = i
-				all = append(all, progress{key: t.key, completed: -1})
+				places[t.Key.Text] = i
+				all = append(all, Progress{Key: t.Key, Completed: -1})
 			}
-			all[i].message = t.seq
-			if t.done && t.last < end {
-				all[i].completed = t.seq
+			all[i].Message = t.Seq
+			if t.Done && t.Last < end {
+				all[i].Completed = t.Seq
 			} else {
-				running = append(running, t.key)
+				running = append(running, t.Key)
 			}
 		}
 	}
 	return all, running
 }
 
+// progressAt is ProgressAt of whole partitions.
+func progressAt(logs []partitionLog, at inspect.Offsets) (all []Progress, running []orders.Key) {
+	turns := make([][]Turn, len(logs))
+	for p := range logs {
+		turns[p] = logs[p].turns
+	}
+	return ProgressAt(turns, at)
+}
+
 // keyGroups is the range of key groups of a subtask.
 func keyGroups(subtask int32) flinkmeta.KeyGroupRange {
-	const each = maxParallelism / parallelism
+	const each = orders.MaxParallelism / orders.Parallelism
 	return flinkmeta.KeyGroupRange{Start: subtask * each, Count: each}
 }
 
@@ -74,19 +84,19 @@ type entry struct {
 type groupEntries map[uint16][]entry
 
 // byGroup sorts progress into the key groups of a range.
-func byGroup(all []progress, r flinkmeta.KeyGroupRange) []groupEntries {
+func byGroup(all []Progress, r flinkmeta.KeyGroupRange) []groupEntries {
 	groups := make([]groupEntries, r.Count)
 	for i := range groups {
 		groups[i] = groupEntries{}
 	}
 	for _, p := range all {
-		if p.key.group < r.Start || p.key.group > r.End() {
+		if p.Key.Group < r.Start || p.Key.Group > r.End() {
 			continue
 		}
-		g := groups[p.key.group-r.Start]
-		g[stateMessage] = append(g[stateMessage], entry{p.key.text, p.message})
-		if p.completed >= 0 {
-			g[stateLastCompleted] = append(g[stateLastCompleted], entry{p.key.text, p.completed})
+		g := groups[p.Key.Group-r.Start]
+		g[stateMessage] = append(g[stateMessage], entry{p.Key.Text, p.Message})
+		if p.Completed >= 0 {
+			g[stateLastCompleted] = append(g[stateLastCompleted], entry{p.Key.Text, p.Completed})
 		}
 	}
 	return groups
@@ -104,7 +114,7 @@ func heapStream(groups []groupEntries, start int32) (stream []byte, offsets []in
 			out = binary.BigEndian.AppendUint32(out, uint32(len(g[state])))
 			for _, e := range g[state] {
 				out = append(out, 0) // namespace
-				out = append(out, stringBytes(e.key)...)
+				out = append(out, orders.StringBytes(e.key)...)
 				out = binary.BigEndian.AppendUint64(out, uint64(e.seq))
 			}
 		}
@@ -133,7 +143,7 @@ func canonicalStream(groups []groupEntries, start int32) (stream []byte, offsets
 			}
 			out = binary.BigEndian.AppendUint16(out, state)
 			for j, e := range g[state] {
-				name := stringBytes(e.key)
+				name := orders.StringBytes(e.key)
 				out = binary.BigEndian.AppendUint32(out, uint32(len(name)+2))
 				group := byte(start) + byte(i)
 				if j == len(g[state])-1 {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/recoverctl/recoverctl/internal/flinkkey"
+	"github.com/recoverctl/recoverctl/internal/testkit/orders"
 )
 
 // Typed keys of text with what Flink and Flink Agents derive from them, as
@@ -36,23 +37,23 @@ func TestKeysAreWhatFlinkMakesOfThem(t *testing.T) {
 	}
 	for _, c := range file.Cases {
 		t.Run(c.Name, func(t *testing.T) {
-			k := newKey(c.Value)
+			k := orders.NewKey(c.Value)
 
-			if want, err := hex.DecodeString(c.Serialized); err != nil || !bytes.Equal(stringBytes(c.Value), want) {
-				t.Errorf("serialized %x, want %s (%v)", stringBytes(c.Value), c.Serialized, err)
+			if want, err := hex.DecodeString(c.Serialized); err != nil || !bytes.Equal(orders.StringBytes(c.Value), want) {
+				t.Errorf("serialized %x, want %s (%v)", orders.StringBytes(c.Value), c.Serialized, err)
 			}
 			if got := flinkkey.JavaHash(c.Value); got != c.JavaHash {
 				t.Errorf("hash code %d, want %d", got, c.JavaHash)
 			}
-			if k.digest != c.Digest || k.group != c.KeyGroup["128"] || k.partition() != c.Partition["64"] {
+			if k.Digest != c.Digest || k.Group != c.KeyGroup["128"] || partitionOf(k) != c.Partition["64"] {
 				t.Errorf("digest %s, key group %d, partition %d; want %s, %d, %d",
-					k.digest, k.group, k.partition(), c.Digest, c.KeyGroup["128"], c.Partition["64"])
+					k.Digest, k.Group, partitionOf(k), c.Digest, c.KeyGroup["128"], c.Partition["64"])
 			}
-			event, action := nameUUID([]byte(c.EventBytes)), nameUUID([]byte(c.Action))
+			event, action := orders.NameUUID([]byte(c.EventBytes)), orders.NameUUID([]byte(c.Action))
 			if event != c.EventUUID || action != c.ActionUUID {
 				t.Errorf("event %s, action %s; want %s, %s", event, action, c.EventUUID, c.ActionUUID)
 			}
-			if got := k.recordKey(c.Seq, event, action); string(got) != c.RecordKey {
+			if got := k.RecordKey(c.Seq, event, action); string(got) != c.RecordKey {
 				t.Errorf("record key %s, want %s", got, c.RecordKey)
 			}
 		})

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/recoverctl/recoverctl/internal/flinkmeta"
+	"github.com/recoverctl/recoverctl/internal/testkit/orders"
 )
 
 // written makes the recovery points in a folder and returns their files.
@@ -73,7 +74,7 @@ func TestSmallStateLiesInTheMetadataAndLargeStateBesideIt(t *testing.T) {
 				}
 			}
 		}
-		if kinds[flinkmeta.RelativeStream] != parallelism || kinds[flinkmeta.InlineStream] != 2*parallelism+1 || len(kinds) != 2 {
+		if kinds[flinkmeta.RelativeStream] != orders.Parallelism || kinds[flinkmeta.InlineStream] != 2*orders.Parallelism+1 || len(kinds) != 2 {
 			t.Errorf("%s: streams %v", folder, kinds)
 		}
 	}

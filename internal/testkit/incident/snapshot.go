@@ -14,6 +14,7 @@ import (
 	"github.com/recoverctl/recoverctl/inspect"
 	"github.com/recoverctl/recoverctl/internal/flinkmeta"
 	"github.com/recoverctl/recoverctl/internal/kryo"
+	"github.com/recoverctl/recoverctl/internal/testkit/orders"
 )
 
 const (
@@ -44,6 +45,7 @@ type point struct {
 	topicID   string
 	filler    int             // bytes of state beside the markers
 	state     inspect.Offsets // how far the log was when keyed state was taken
+	keys      []Progress      // instead, how far each key had come
 	cut       bool            // the metadata file was not written to its end
 }
 
@@ -95,7 +97,7 @@ func (w *snapshotWriter) file(name string, data []byte) error {
 // stream stores state where Flink would: in a file beside the metadata, or in
 // the metadata where it is small.
 func (w *snapshotWriter) stream(data []byte) (*flinkmeta.Stream, error) {
-	name := randomUUID(w.r)
+	name := orders.RandomUUID(w.r)
 	if len(data) < inlineLimit {
 		return &flinkmeta.Stream{Kind: flinkmeta.InlineStream, Path: fileURI(w.dir) + "/" + name, Data: data}, nil
 	}
@@ -125,7 +127,7 @@ func (w *snapshotWriter) metadata(logs []partitionLog) (*flinkmeta.Metadata, err
 		if err != nil {
 			return nil, err
 		}
-		o := flinkmeta.Operator{Name: of.name, ID: id, Parallelism: parallelism, MaxParallelism: maxParallelism}
+		o := flinkmeta.Operator{Name: of.name, ID: id, Parallelism: orders.Parallelism, MaxParallelism: orders.MaxParallelism}
 		if err := of.fill(&o); err != nil {
 			return nil, err
 		}
@@ -169,9 +171,9 @@ func (w *snapshotWriter) source(o *flinkmeta.Operator) error {
 		Class:   "org.apache.flink.api.common.typeutils.base.array.BytePrimitiveArraySerializer$BytePrimitiveArraySerializerSnapshot",
 		Version: 3,
 	}
-	for subtask := range uint32(parallelism) {
+	for subtask := range uint32(orders.Parallelism) {
 		var splits [][]byte
-		for p := subtask; p < partitions; p += parallelism {
+		for p := subtask; p < partitions; p += orders.Parallelism {
 			split := be.AppendUint32(append([]byte(nil), text...), p)
 			split = be.AppendUint64(split, uint64(180_000+w.id*410+int64(p)*37))
 			stop := int64(noEnd)
@@ -193,29 +195,29 @@ func (w *snapshotWriter) source(o *flinkmeta.Operator) error {
 
 // agent fills the action operator: its three union states and its keyed state.
 func (w *snapshotWriter) agent(o *flinkmeta.Operator, logs []partitionLog) error {
-	all, running := progressAt(logs, w.state)
-	for subtask := range int32(parallelism) {
+	all, running := w.progress(logs)
+	for subtask := range int32(orders.Parallelism) {
 		marker, err := kryo.Encode(kryo.Gen5, w.markerOf(subtask), nil)
 		if err != nil {
 			return err
 		}
 		var current [][]byte
 		for _, k := range running {
-			if k.subtask() != subtask {
+			if k.Subtask() != subtask {
 				continue
 			}
-			element, err := kryo.Encode(kryo.Gen5, kryo.Text(k.text), nil)
+			element, err := kryo.Encode(kryo.Gen5, kryo.Text(k.Text), nil)
 			if err != nil {
 				return err
 			}
 			current = append(current, element)
 		}
 		states := flinkmeta.NewOperatorStreamBuilder(streamVersion, false).
-			Add(flinkmeta.ListState("identifier_state", flinkmeta.Union, flinkmeta.StringSerializer()), stringBytes(w.lineage)).
+			Add(flinkmeta.ListState("identifier_state", flinkmeta.Union, flinkmeta.StringSerializer()), orders.StringBytes(w.lineage)).
 			Add(flinkmeta.ListState("recoveryMarker", flinkmeta.Union, flinkmeta.KryoSerializer()), marker).
 			Add(flinkmeta.ListState("currentProcessingKeys", flinkmeta.Union, flinkmeta.KryoSerializer()), current...)
 		if w.filler > 0 {
-			states.Add(flinkmeta.ListState("buffered", flinkmeta.SplitDistribute, flinkmeta.StringSerializer()), stringBytes(strings.Repeat("0", w.filler)))
+			states.Add(flinkmeta.ListState("buffered", flinkmeta.SplitDistribute, flinkmeta.StringSerializer()), orders.StringBytes(strings.Repeat("0", w.filler)))
 		}
 		operator, err := w.operatorState(states)
 		if err != nil {
@@ -228,6 +230,19 @@ func (w *snapshotWriter) agent(o *flinkmeta.Operator, logs []partitionLog) error
 		o.Subtasks = append(o.Subtasks, flinkmeta.Subtask{Index: subtask, ManagedOperator: operator, ManagedKeyed: keyed})
 	}
 	return nil
+}
+
+// progress is how far each key had come, and the keys with an unfinished input.
+func (w *snapshotWriter) progress(logs []partitionLog) (all []Progress, running []orders.Key) {
+	if w.keys == nil {
+		return progressAt(logs, w.state)
+	}
+	for _, p := range w.keys {
+		if p.Completed < p.Message {
+			running = append(running, p.Key)
+		}
+	}
+	return w.keys, running
 }
 
 // markerOf is a subtask's marker. The second subtask asked for the log's ends a
@@ -252,8 +267,8 @@ func (w *snapshotWriter) markerOf(subtask int32) kryo.Value {
 	}}
 }
 
-func (w *snapshotWriter) keyed(subtask int32, all []progress) (*flinkmeta.KeyedState, error) {
-	k := &flinkmeta.KeyedState{Kind: flinkmeta.KeyGroupsV2, Range: keyGroups(subtask), HandleID: randomUUID(w.r)}
+func (w *snapshotWriter) keyed(subtask int32, all []Progress) (*flinkmeta.KeyedState, error) {
+	k := &flinkmeta.KeyedState{Kind: flinkmeta.KeyGroupsV2, Range: keyGroups(subtask), HandleID: orders.RandomUUID(w.r)}
 	encode := heapStream
 	if w.savepoint {
 		k.Kind, k.HandleID, encode = flinkmeta.KeyGroupsSavepoint, "", canonicalStream

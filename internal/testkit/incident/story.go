@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/recoverctl/recoverctl/inspect"
+	"github.com/recoverctl/recoverctl/internal/testkit/orders"
 )
 
 // What the story is about.
@@ -15,9 +16,6 @@ const (
 	Topic        = "action-state"
 	ControlTopic = "action-state-control"
 	Partitions   = 64
-
-	parallelism    = 2
-	maxParallelism = 128
 
 	// seed is that of the demo.
 	seed = 20240742
@@ -114,18 +112,18 @@ func (s *script) slot(partition, offset int, now time.Time, lateness float64) (b
 
 // cast are the keys of each partition, and those that the story speaks of.
 type cast struct {
-	pool  [Partitions][]key
-	alice key // her charge is pending
-	bob   key // his mail was sent, the action did not end
-	carol key // her action has begun, and no call of it is on record
+	pool  [Partitions][]orders.Key
+	alice orders.Key // her charge is pending
+	bob   orders.Key // his mail was sent, the action did not end
+	carol orders.Key // her action has begun, and no call of it is on record
 }
 
 // newCast makes the keys. Alice, Bob and Carol do nothing but what the story needs.
 func newCast() (*cast, error) {
-	c := &cast{alice: newKey("alice"), bob: newKey("bob"), carol: newKey("carol")}
+	c := &cast{alice: orders.NewKey("alice"), bob: orders.NewKey("bob"), carol: orders.NewKey("carol")}
 	for n := range keys {
-		k := newKey(fmt.Sprintf("customer-%05d", 10007+n*31))
-		c.pool[k.partition()] = append(c.pool[k.partition()], k)
+		k := orders.NewKey(fmt.Sprintf("customer-%05d", 10007+n*31))
+		c.pool[partitionOf(k)] = append(c.pool[partitionOf(k)], k)
 	}
 	for p, pool := range c.pool {
 		if len(pool) == 0 {

@@ -2,7 +2,6 @@ package incident
 
 import (
 	"bytes"
-	"crypto/md5"
 	"encoding/binary"
 	"encoding/json"
 	"reflect"
@@ -15,6 +14,7 @@ import (
 	"github.com/recoverctl/recoverctl/inspect"
 	"github.com/recoverctl/recoverctl/internal/flinkkey"
 	"github.com/recoverctl/recoverctl/internal/flinkmeta"
+	"github.com/recoverctl/recoverctl/internal/testkit/orders"
 )
 
 var moment = time.Date(2026, 11, 29, 14, 3, 0, 0, time.UTC)
@@ -166,8 +166,7 @@ func TestEveryRecordIsOneThatTheJobCouldRead(t *testing.T) {
 				}
 			}
 			st := readState(t, r.Value)
-			sum := md5.Sum(st.TaskEvent.Attributes)
-			if want := uuidText(sum, 3); fields[2] != want {
+			if want := orders.NameUUID(st.TaskEvent.Attributes); fields[2] != want {
 				t.Fatalf("partition %d, offset %d: event %s, its attributes give %s", p, offset, fields[2], want)
 			}
 			if sorted, err := json.Marshal(anyOf(t, st.TaskEvent.Attributes)); err != nil || !bytes.Equal(sorted, st.TaskEvent.Attributes) {
@@ -264,7 +263,7 @@ func TestKeyedStateIsInFlinksLayout(t *testing.T) {
 	}
 	want := map[string]int64{}
 	for _, p := range all {
-		want[p.key.text] = p.message
+		want[p.Key.Text] = p.Message
 	}
 	for name, layout := range map[string]struct {
 		encode func([]groupEntries, int32) ([]byte, []int64)
@@ -274,7 +273,7 @@ func TestKeyedStateIsInFlinksLayout(t *testing.T) {
 		"canonical savepoint": {canonicalStream, readCanonical},
 	} {
 		got := map[string]int64{}
-		for subtask := range int32(parallelism) {
+		for subtask := range int32(orders.Parallelism) {
 			r := keyGroups(subtask)
 			data, offsets := layout.encode(byGroup(all, r), r.Start)
 			if len(offsets) != int(r.Count) || len(data) < inlineLimit {
