@@ -1,0 +1,39 @@
+package flusstest
+
+import (
+	"fmt"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/recoverctl/recoverctl/internal/flussrpc"
+	"github.com/recoverctl/recoverctl/internal/flussrpc/flusspb"
+)
+
+// TierToLake says that the rows of a bucket before an offset lie in a lake. A leader
+// that does not have them on its own disk then gives nothing of them, and no error,
+// whether remote storage has them or not.
+func (c *Cluster) TierToLake(log flussrpc.Log, bucket int32, end int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.bucket(log, bucket).lake = end
+}
+
+// lakeSnapshot is the newest snapshot of a table in the lake.
+func (c *Cluster) lakeSnapshot(r *flusspb.GetLakeSnapshotRequest) (proto.Message, *flussrpc.Error) {
+	path := pathOf(r.GetTablePath())
+	t := c.named(path)
+	if t == nil {
+		return nil, noTable(path)
+	}
+	out := &flusspb.GetLakeSnapshotResponse{TableId: proto.Int64(t.id), SnapshotId: proto.Int64(1)}
+	log := flussrpc.Log{Table: t.id, Partition: flussrpc.NoPartition}
+	for n := range int32(t.spec.Buckets) {
+		if b := c.find(log, n); b != nil && b.lake > 0 {
+			out.BucketSnapshots = append(out.BucketSnapshots, &flusspb.LakeBucketSnapshot{BucketId: proto.Int32(n), LogOffset: proto.Int64(b.lake)})
+		}
+	}
+	if len(out.GetBucketSnapshots()) == 0 {
+		return nil, &flussrpc.Error{Code: flussrpc.LakeSnapshotNotExist, Message: fmt.Sprintf("Lake table snapshot doesn't exist for table: %s, table id: %d", path, t.id)}
+	}
+	return out, nil
+}
