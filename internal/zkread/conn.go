@@ -28,7 +28,7 @@ const DefaultPort = "2181"
 const sessionTime = 30 * time.Second
 
 // closeTime is how long a session is given to end.
-const closeTime = time.Second
+const closeTime = 300 * time.Millisecond
 
 // Options say how a server is reached.
 type Options struct {

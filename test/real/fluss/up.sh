@@ -8,6 +8,8 @@
 #   RECOVERCTL_TEST_FLUSS_USER, …_PASSWORD              a user without any right
 #   RECOVERCTL_TEST_FLUSS_ADMIN_USER, …_ADMIN_PASSWORD  a user with every right
 #   RECOVERCTL_TEST_FLUSS_DIR            folder with coordinator, tablet0 and tablet1, one for each process, and remote; see below
+#   RECOVERCTL_TEST_FLUSS_ZOOKEEPER      the cluster's ZooKeeper, below whose node /fluss it keeps its own
+#   RECOVERCTL_TEST_FLUSS_SERVER         the class path of the servers, ZooKeeper's own client among them
 #   RECOVERCTL_TEST_FLUSS_TOOL           the class path of FlussTool (tool/src), which speaks to the cluster through Fluss's own client
 #
 # A process has in its folder: log; and pid while it runs, which a test may signal. A test that wants one that it ended started again
@@ -163,6 +165,8 @@ RECOVERCTL_TEST_FLUSS_PASSWORD=$password
 RECOVERCTL_TEST_FLUSS_ADMIN_USER=$admin_user
 RECOVERCTL_TEST_FLUSS_ADMIN_PASSWORD=$admin_password
 RECOVERCTL_TEST_FLUSS_DIR=$dir
+RECOVERCTL_TEST_FLUSS_ZOOKEEPER=127.0.0.1:${ports[0]}
+RECOVERCTL_TEST_FLUSS_SERVER=$libs/server/*
 RECOVERCTL_TEST_FLUSS_TOOL=$tool:$libs/client/*
 END
   printf 'READY\n'
