@@ -65,10 +65,10 @@ const (
 func newConfigCheck(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "check", Short: "Try the connections and the reading rights of every job of the profile", Args: noArgs,
-		Long: `Connects to the profile's brokers, JobManagers and object stores, describes and
-reads what each job needs, and lists its recovery points. Of an object store it
-lists a little and reads one byte, and says which right is missing where it may
-not. Nothing is written anywhere.
+		Long: `Connects to the profile's brokers, JobManagers, Fluss clusters with their ZooKeeper,
+and object stores, describes and reads what each job needs, and lists its recovery
+points. Of an object store it lists a little and reads one byte, and says which right
+is missing where it may not. Nothing is written anywhere.
 
 Exit codes: 0 everything that is configured works, 1 something does not.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -132,6 +132,7 @@ func (a *app) check(ctx context.Context, in *inspect.Inspector, systems connecti
 	}
 	for _, j := range profile.Jobs {
 		probes = append(probes, a.checkJob(ctx, in, jobOf(profile.Name, j), len(profile.Kafka.Brokers) > 0)...)
+		probes = append(probes, a.checkFluss(ctx, profile, j, systems.stores)...)
 	}
 	return probes
 }
@@ -139,11 +140,7 @@ func (a *app) check(ctx context.Context, in *inspect.Inspector, systems connecti
 func (a *app) checkJob(ctx context.Context, in *inspect.Inspector, job inspect.Job, brokers bool) []probe {
 	var probes []probe
 	add := func(what, detail string, err error) {
-		p := probe{What: safe(job.Name) + ": " + what, Result: probeOK, Detail: detail}
-		if err != nil {
-			p.Result, p.Detail, p.Hint = probeFailed, safe(err.Error()), fault.Of(err).Hint
-		}
-		probes = append(probes, p)
+		probes = append(probes, probeOf(safe(job.Name)+": "+what, detail, err))
 	}
 	if brokers && job.Topic != "" {
 		topic, err := in.Topic(ctx, job)

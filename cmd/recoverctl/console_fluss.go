@@ -32,7 +32,7 @@ func (a *app) consoleFluss(p config.Profile, stores *objectStores, prompt secret
 		}
 		job, sources := jobOf(p.Name, j), a.producerSources(j, prompt)
 		all = append(all, console.Fluss{Job: name, Options: screens.Options{
-			Theme: look, Now: a.clock.Now, Job: name, Table: j.Fluss.Table,
+			Theme: look, Now: a.clock.Now, Job: name, Table: j.Fluss.Table, Nodes: len(j.Fluss.ZooKeeper.Servers) > 0,
 			Source: consoleCluster{app: a, profile: p, job: j, stores: stores, prompt: prompt},
 			Plan: func(id string, register bool) tui.Screen {
 				return document.New(document.Options{Theme: look, Job: job, Words: producerWords(id, register),
@@ -75,12 +75,12 @@ func (c consoleCluster) Producers(ctx context.Context) ([]fluss.Producer, []erro
 		return nil, nil, err
 	}
 	defer at.close()
-	ids, err := at.store.ProducerIDs(ctx)
+	listed, unlisted, err := at.store.ListProducers(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	list, faults := at.store.Producers(ctx, ids)
-	return list, faults, ctx.Err()
+	list, faults := at.store.Producers(ctx, listed.IDs)
+	return list, append(unlisted, faults...), ctx.Err()
 }
 
 // Producer implements the screens' source.

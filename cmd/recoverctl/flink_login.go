@@ -29,7 +29,7 @@ func (l flinkLogins) options(ctx context.Context, rest string) (flinkrest.Option
 		}
 		var err error
 		if f.TLS != nil {
-			if o.TLS, err = tlsOf(*f.TLS); err != nil {
+			if o.TLS, err = tlsOf("flink.tls", *f.TLS); err != nil {
 				return o, err
 			}
 		}
@@ -54,25 +54,25 @@ func flinkSecrets(jobs []config.Job) []secret.Source {
 	return out
 }
 
-// tlsOf reads the files of a job's flink.tls.
-func tlsOf(t config.TLS) (*tls.Config, error) {
-	const op = "connect to Flink"
+// tlsOf reads the files of a section of that name.
+func tlsOf(section string, t config.TLS) (*tls.Config, error) {
+	const op = "read certificates"
 	out := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: t.ServerName}
 	if t.CAFile != "" {
 		pem, err := os.ReadFile(t.CAFile)
 		if err != nil {
-			return nil, fault.Wrap(fault.Config, op, err, "flink.tls.ca-file can't be read")
+			return nil, fault.Wrap(fault.Config, op, err, "%s.ca-file can't be read", section)
 		}
 		out.RootCAs = x509.NewCertPool()
 		if !out.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fault.New(fault.Config, op, "flink.tls.ca-file: the file %s holds no PEM certificate", safe(t.CAFile)).
+			return nil, fault.New(fault.Config, op, "%s.ca-file: the file %s holds no PEM certificate", section, safe(t.CAFile)).
 				WithHint("export the authority as PEM; a Java trust store (JKS, PKCS12) can't be read")
 		}
 	}
 	if t.CertFile != "" {
 		cert, err := tls.LoadX509KeyPair(t.CertFile, t.KeyFile)
 		if err != nil {
-			return nil, fault.Wrap(fault.Config, op, err, "flink.tls: %s and %s are not a certificate and its key", safe(t.CertFile), safe(t.KeyFile))
+			return nil, fault.Wrap(fault.Config, op, err, "%s: %s and %s are not a certificate and its key", section, safe(t.CertFile), safe(t.KeyFile))
 		}
 		out.Certificates = []tls.Certificate{cert}
 	}

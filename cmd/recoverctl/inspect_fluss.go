@@ -81,8 +81,9 @@ func newFlussClusterShow(a *app) *cobra.Command {
 		Use: "cluster", Short: "Show the servers, tables without leaders, and settings that endanger recovery", Args: noArgs,
 		Long: `Asks the cluster who is in it, connects to every server that is named, and looks
 at tables and settings. What a server says of others may be old: without its
-coordinator a tablet server goes on naming dead servers as live. Settings that may
-be secrets are never shown, though the cluster tells them.
+coordinator a tablet server goes on naming dead servers as live. With fluss.zookeeper
+of the job, who has a session in ZooKeeper is compared with that. Settings that may be
+secrets are never shown, though the cluster tells them.
 
 Exit codes: 0 nothing at or above --fail-on was found, 1 something was,
 4 nothing could be reached, 5 refused.`,
@@ -161,7 +162,9 @@ func newFlussBuckets(a *app) *cobra.Command {
 begins (remote storage included), where that of the leader's own disk does, where it
 ends, and how old its rows are. With --point also where a restore from a recovery
 point would begin to read, and how long the row there is still sure to stay: it
-expires with its segment, once that is older than table.log.ttl.
+expires with its segment, once that is older than table.log.ttl. With fluss.zookeeper
+of the job also which servers have all of a bucket, and who leads it by ZooKeeper:
+neither is exposed by a call of Fluss.
 
 Exit codes: 0 nothing at or above --fail-on was found, 1 something was,
 4 nothing could be reached, 6 no such table.`,
@@ -294,20 +297,26 @@ func newFlussProducers(a *app) *cobra.Command {
 	var limit failOn
 	cmd := &cobra.Command{
 		Use: "producers [ID...]", Short: "List what is kept for producers, and whether each can be restarted",
-		Long: `Shows the entries of the producers that are named. Without any, those are shown
-that have a folder in the cluster's remote storage, where that can be read from here:
-no call of Fluss lists producers. An id whose files were lost has no folder; ask for
-it by name.
+		Long: `Shows the entries of the producers that are named. Without any, all are shown that
+have a node in ZooKeeper, where fluss.zookeeper of the job says where that is: no
+call of Fluss lists producers. Otherwise those are shown that have a folder in the
+cluster's remote storage, where that can be read from here; an id whose files were
+lost has no folder.
 
 Exit codes: 0 nothing at or above --fail-on was found, 1 something was,
-4 nothing could be reached, 6 remote storage is not to be seen from here.`,
+4 nothing could be reached, 6 there is nowhere to list them from.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.withFluss(limit.check, func(s *fluss.Store, _ config.Job) error {
-				ids := slices.Clone(args)
+				ids, of := slices.Clone(args), listNamed
+				var unlisted []error
 				if len(ids) == 0 {
-					var err error
-					if ids, err = s.ProducerIDs(cmd.Context()); err != nil {
+					listed, faults, err := s.ListProducers(cmd.Context())
+					if err != nil {
 						return err
+					}
+					ids, of, unlisted = listed.IDs, listFolders, faults
+					if listed.Nodes {
+						of = listZooKeeper
 					}
 				}
 				list, faults := s.Producers(cmd.Context(), ids)
@@ -315,9 +324,10 @@ Exit codes: 0 nothing at or above --fail-on was found, 1 something was,
 					return faults[0]
 				}
 				data := struct {
+					Listed    producerList     `json:"listed"` // what the list is of
 					Producers []fluss.Producer `json:"producers"`
-				}{list}
-				if err := a.printer().result("FlussProducers", data, faults, func(t *table) { renderFlussProducers(t, list, a.clock.Now()) }); err != nil {
+				}{of, list}
+				if err := a.printer().result("FlussProducers", data, append(unlisted, faults...), func(t *table) { renderFlussProducers(t, list, of, a.clock.Now()) }); err != nil {
 					return err
 				}
 				var all []inspect.Severity

@@ -15,10 +15,26 @@ import (
 func groupInt(n int64) string { return figures.Group(n) }
 
 func reachedWord(s fluss.Server) string {
-	if s.Reached {
+	switch {
+	case s.Reached:
 		return "reached"
+	case !s.Named:
+		return "NOT NAMED"
 	}
 	return "NOT REACHED"
+}
+
+// sessionWord is what ZooKeeper says of a server.
+func sessionWord(s fluss.Server) string {
+	switch {
+	case s.Registered == nil:
+		return ""
+	case !*s.Registered:
+		return "NO SESSION"
+	case s.Since == nil:
+		return "registered"
+	}
+	return "registered since " + s.Since.Format(time.RFC3339)
 }
 
 func renderFlussCluster(t *table, c fluss.Cluster) {
@@ -26,10 +42,13 @@ func renderFlussCluster(t *table, c fluss.Cluster) {
 	renderFindings(t, c.Findings)
 	t.line("")
 	if c.Coordinator != nil {
-		t.row(text("coordinator"), text(c.Coordinator.Address), text(reachedWord(*c.Coordinator)))
+		t.row(text("coordinator"), text(c.Coordinator.Address), text(reachedWord(*c.Coordinator)), text(sessionWord(*c.Coordinator)))
 	}
 	for _, s := range c.Tablets {
-		t.row(text(fmt.Sprintf("tablet server %d", s.ID)), text(s.Address), text(reachedWord(s)))
+		t.row(text(fmt.Sprintf("tablet server %d", s.ID)), text(s.Address), text(reachedWord(s)), text(sessionWord(s)))
+	}
+	if c.ZooKeeper == nil {
+		t.line("ZooKeeper was not read: which servers have a session there is not known")
 	}
 	t.line("")
 	t.row(text("databases"), text(strings.Join(c.Databases, ", ")))
@@ -130,10 +149,16 @@ func renderFlussBuckets(t *table, b fluss.Buckets, now time.Time) {
 		t.line("against the marker of " + safe(b.Point))
 	}
 	renderFindings(t, b.Findings)
+	if !b.Nodes {
+		t.line("in-sync sets are not exposed by Fluss: they are in ZooKeeper (fluss.zookeeper of the job)")
+	}
 	t.line("")
 	head := []cell{text("bucket"), text("leader"), text("epoch"), text("begins"), text("on disk from"), text("ends"), text("oldest row"), text("newest row")}
 	if b.Point != "" {
 		head = append(head, text("marker"), text("is"), text("its row stays"))
+	}
+	if b.Nodes {
+		head = append(head, text("remote to"), text("in sync"))
 	}
 	t.row(append(head, text("replicas"))...)
 	for _, x := range b.Buckets {
@@ -149,8 +174,19 @@ func renderFlussBuckets(t *table, b fluss.Buckets, now time.Time) {
 			}
 			row = append(row, num(optional(x.Marker)), text(state), text(orNothing(x.Headroom)))
 		}
+		if b.Nodes {
+			row = append(row, num(optional(x.RemoteEnd)), text(inSyncWord(x)))
+		}
 		t.row(append(row, text(replicasOf(x)))...)
 	}
+}
+
+// inSyncWord names the servers that have all of a bucket.
+func inSyncWord(b fluss.Bucket) string {
+	if b.InSync == nil {
+		return "not known"
+	}
+	return figures.Ranges(b.InSync, 8)
 }
 
 // replicasOf tells where each server's own copy begins and ends.
@@ -198,9 +234,27 @@ func safetyWord(s fluss.Safety) string {
 	return string(s)
 }
 
-func renderFlussProducers(t *table, list []fluss.Producer, now time.Time) {
-	if len(list) == 0 {
+// producerList is what a list of producers is a list of.
+type producerList string
+
+const (
+	listNamed     producerList = "named"
+	listZooKeeper producerList = "zookeeper"
+	listFolders   producerList = "remote-storage"
+)
+
+func renderFlussProducers(t *table, list []fluss.Producer, of producerList, now time.Time) {
+	switch {
+	case of == listZooKeeper && len(list) == 0:
+		t.line("no producer has a node in ZooKeeper: nothing is stored")
+	case of == listZooKeeper:
+		t.line("all producers: those with a node in ZooKeeper, and those with only a folder in remote storage as far as that is seen from here")
+	case of == listFolders && len(list) == 0:
 		t.line("no producer has a folder in the cluster's remote storage")
+	case of == listFolders:
+		t.line("producers with a folder in remote storage; the whole list is in ZooKeeper (fluss.zookeeper of the job)")
+	}
+	if len(list) == 0 {
 		return
 	}
 	t.row(text("producer"), text("restart"), text("expires"), text("tables"), text("rows to undo"), text(""))
@@ -213,6 +267,14 @@ func renderFlussProducers(t *table, list []fluss.Producer, now time.Time) {
 	}
 }
 
+// nodeWord is what ZooKeeper keeps for a producer.
+func nodeWord(n fluss.ProducerNode) string {
+	if !n.Found {
+		return "none in ZooKeeper"
+	}
+	return fmt.Sprintf("in ZooKeeper, expires %s, %s", n.Expires.Format(time.RFC3339), countWord(int64(len(n.Files)), "file", "files"))
+}
+
 func renderFlussProducer(t *table, p fluss.Producer, now time.Time) {
 	t.line(fmt.Sprintf("producer %s: a restart with its entry is %s", safe(p.ID), safetyWord(p.Verdict)))
 	renderFindings(t, p.Findings)
@@ -220,6 +282,12 @@ func renderFlussProducer(t *table, p fluss.Producer, now time.Time) {
 	t.row(text("entry"), text(map[bool]string{true: "stored", false: "nothing is stored"}[p.Found]))
 	if p.Expires != nil {
 		t.row(text("expires"), text(fmt.Sprintf("%s, %s", p.Expires.Format(time.RFC3339), expiryOf(p, now))))
+	}
+	if n := p.Node; n != nil {
+		t.row(text("node"), text(nodeWord(*n)))
+		for _, f := range n.Files {
+			t.row(text("  of table id "+groupInt(f.Table)), text(f.Path))
+		}
 	}
 	t.row(text("rows to undo"), text(optional(p.Undo)))
 	t.row(text("new entries stay"), text(orNothing(p.TTL)))

@@ -13,12 +13,14 @@ import (
 	"github.com/recoverctl/recoverctl/internal/fault"
 	"github.com/recoverctl/recoverctl/internal/flussrpc"
 	"github.com/recoverctl/recoverctl/internal/secret"
+	"github.com/recoverctl/recoverctl/internal/zkread"
 )
 
 // flussCluster is the Fluss cluster of one job. Nothing is connected to before
 // something is read.
 type flussCluster struct {
 	client *flussrpc.Client
+	nodes  *zkread.Client // nil: ZooKeeper is not configured
 	store  *fluss.Store
 }
 
@@ -45,10 +47,36 @@ func newFlussCluster(p config.Profile, f config.Fluss, stores *objectStores, pro
 		return nil, err
 	}
 	files := fluss.Remote{Mappings: mappingsOf(p), Systems: map[string]flink.FileSystem{flink.SchemeS3: stores.system()}}
-	return &flussCluster{client: client, store: fluss.New(client, c, files)}, nil
+	out := &flussCluster{client: client, store: fluss.New(client, c, files)}
+	if z := f.ZooKeeper; len(z.Servers) > 0 {
+		if out.nodes, err = newZooKeeper(z, timeout); err != nil {
+			client.Close()
+			return nil, err
+		}
+		out.store = out.store.WithNodes(out.nodes, z.Path)
+	}
+	return out, nil
 }
 
-func (f *flussCluster) close() { f.client.Close() }
+// newZooKeeper makes a client of the ensemble that keeps a cluster's nodes. Nothing
+// is connected to.
+func newZooKeeper(z config.ZooKeeper, timeout time.Duration) (*zkread.Client, error) {
+	conf := zkread.Config{Servers: z.Servers, Timeout: timeout}
+	if z.TLS != nil {
+		var err error
+		if conf.TLS, err = tlsOf("fluss.zookeeper.tls", *z.TLS); err != nil {
+			return nil, err
+		}
+	}
+	return zkread.NewClient(conf)
+}
+
+func (f *flussCluster) close() {
+	f.client.Close()
+	if f.nodes != nil {
+		f.nodes.Close()
+	}
+}
 
 // logs are the logs of a profile's jobs: topics of its brokers, and tables of the
 // Fluss clusters of those jobs that keep their action state there.

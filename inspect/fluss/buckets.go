@@ -3,7 +3,9 @@ package fluss
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -33,8 +35,14 @@ type Bucket struct {
 	Earliest *int64     `json:"earliest"`
 	Local    *int64     `json:"local"` // start of what the leader has on its disk: what lies before is in remote storage
 	Latest   *int64     `json:"latest"`
-	Oldest   *time.Time `json:"oldest"` // time of the first row
-	Newest   *time.Time `json:"newest"` // of the last batch
+	LakeEnd  *int64     `json:"lakeEnd"` // rows before it lie in a lake; null: none, or not known
+	Oldest   *time.Time `json:"oldest"`  // time of the first row
+	Newest   *time.Time `json:"newest"`  // of the last batch
+
+	// What ZooKeeper says of it, and nobody else. Null: that was not read, or it says
+	// nothing.
+	InSync    []int32 `json:"inSync"`    // servers that have all of it
+	RemoteEnd *int64  `json:"remoteEnd"` // up to where it lies in remote storage
 
 	// Of a recovery point, where one was named.
 	Marker   *int64     `json:"marker"`
@@ -51,6 +59,7 @@ type Buckets struct {
 	Created  time.Time         `json:"created"`
 	TTL      string            `json:"ttl"`
 	Point    string            `json:"point"` // empty: none was named
+	Nodes    bool              `json:"nodes"` // ZooKeeper was read; in-sync sets are exposed by nothing else
 	Buckets  []Bucket          `json:"buckets"`
 	Findings []inspect.Finding `json:"findings"`
 }
@@ -87,8 +96,52 @@ func (s *Store) Buckets(ctx context.Context, path flussrpc.TablePath, partition 
 	for i := range out.Buckets {
 		judgeBucket(&out.Buckets[i], marker, ttl, s.clock.Now())
 	}
-	out.Findings = bucketFindings(out, t)
+	if err := s.addLake(ctx, t, partition, out.Buckets); err != nil {
+		faults = append(faults, err)
+	}
+	nodes, err := s.addNodes(ctx, t.ID, partition, out.Buckets)
+	if err != nil {
+		faults = append(faults, err)
+	}
+	out.Nodes = nodes != nil
+	out.Findings = bucketFindings(out, t, nodes)
 	return out, faults, nil
+}
+
+// addLake adds up to where a table that is tiered to a lake lies there.
+func (s *Store) addLake(ctx context.Context, t flussrpc.Table, partition int64, buckets []Bucket) error {
+	if t.Properties["table.datalake.enabled"] != "true" {
+		return nil
+	}
+	lake, found, err := s.client.LakeSnapshot(ctx, t.Path)
+	if err != nil || !found {
+		return err
+	}
+	ends := lake.Ends[flussrpc.Log{Table: t.ID, Partition: partition}]
+	for i := range buckets {
+		if end, ok := ends[buckets[i].Bucket]; ok {
+			buckets[i].LakeEnd = &end
+		}
+	}
+	return nil
+}
+
+// addNodes adds what ZooKeeper says of buckets; nil where it is not read.
+func (s *Store) addNodes(ctx context.Context, table, partition int64, buckets []Bucket) (map[int32]bucketNode, error) {
+	if s.nodes == nil {
+		return nil, nil
+	}
+	ids := make([]int32, len(buckets))
+	for i, b := range buckets {
+		ids[i] = b.Bucket
+	}
+	nodes, err := s.bucketStates(ctx, table, partition, ids)
+	for i := range buckets {
+		if n, ok := nodes[buckets[i].Bucket]; ok {
+			buckets[i].InSync, buckets[i].RemoteEnd = n.leader.InSync, n.remote
+		}
+	}
+	return nodes, err
 }
 
 // bucketRead reads what there is to know of buckets.
@@ -280,7 +333,7 @@ func judgeBucket(b *Bucket, marker inspect.Offsets, ttl *time.Duration, now time
 	}
 }
 
-func bucketFindings(b Buckets, t flussrpc.Table) []inspect.Finding {
+func bucketFindings(b Buckets, t flussrpc.Table, nodes map[int32]bucketNode) []inspect.Finding {
 	out := []inspect.Finding{}
 	add := collect(&out)
 	ref := []string{"table " + show(t.Path)}
@@ -305,8 +358,71 @@ func bucketFindings(b Buckets, t flussrpc.Table) []inspect.Finding {
 			add(inspect.SeverityError, "fluss-data-loss", ref, numbers, "compare the table's id and creation with the job's history: was it made again?", "%s must be read from %s, and its log ends at %s: the table was made again, or rows were lost with a server", name, figures.Group(*x.Marker), figures.Group(*x.Latest))
 		}
 		replicaFindings(x, name, ref, add)
+		lakeFinding(x, name, ref, add)
+		if n, ok := nodes[x.Bucket]; ok && *n.leader.Leader != x.Leader {
+			add(inspect.SeverityWarning, "leader-differs", ref, inspect.Named{"bucket": x.Bucket, "named": x.Leader, "registered": *n.leader.Leader, "leaderEpoch": *n.leader.Epoch},
+				"ask again: servers learn of a new leader a moment later; if it stays so, ask another server or restart the coordinator", "servers name %s as the leader of %s, and ZooKeeper %s",
+				serverWord(x.Leader), name, serverWord(*n.leader.Leader))
+		}
 	}
+	inSyncFindings(b, show(t.Path), ref, add)
 	return sorted(out)
+}
+
+// lakeFinding is of rows that are read from the lake alone: for an offset that lies
+// there and not on the leader's disk it answers with nothing, also where remote
+// storage has the rows.
+func lakeFinding(x Bucket, name string, ref []string, add add) {
+	if x.LakeEnd == nil || x.Earliest == nil || x.Local == nil {
+		return
+	}
+	from, to := *x.Earliest, min(*x.LakeEnd, *x.Local)
+	if from >= to {
+		return
+	}
+	numbers := inspect.Named{"bucket": x.Bucket, "from": from, "to": to, "lakeEnd": *x.LakeEnd}
+	if x.State == BucketOK && *x.Marker < to {
+		add(inspect.SeverityError, "restore-stands-still", ref, numbers, "find a newer recovery point (recoverctl inspect points), or take one while the job runs",
+			"a restore begins to read %s at %s, and rows up to %s are given by the lake alone: it gets nothing, waits, and fails after five minutes", name, figures.Group(*x.Marker), figures.Group(to))
+		return
+	}
+	add(inspect.SeverityWarning, "rows-in-lake", ref, numbers, "read them from the lake; a scan here says that they are missing",
+		"rows of %s from %s to %s are given by the lake alone: who reads the log from before %s gets nothing and no error", name, figures.Group(from), figures.Group(to), figures.Group(to))
+}
+
+func serverWord(id int32) string {
+	if id == flussrpc.NoLeader {
+		return "nobody"
+	}
+	return fmt.Sprintf("tablet server %d", id)
+}
+
+// inSyncFindings are servers whose copies are not whole, one finding each.
+func inSyncFindings(b Buckets, table string, ref []string, add add) {
+	behind := map[int32][]int32{}
+	var single []int32
+	for _, x := range b.Buckets {
+		if x.InSync == nil {
+			continue
+		}
+		for _, r := range x.Replicas {
+			if !slices.Contains(x.InSync, r.Server) {
+				behind[r.Server] = append(behind[r.Server], x.Bucket)
+			}
+		}
+		if len(x.Replicas) > 1 && len(x.InSync) < 2 {
+			single = append(single, x.Bucket)
+		}
+	}
+	for _, server := range slices.Sorted(maps.Keys(behind)) {
+		add(inspect.SeverityWarning, "replica-not-in-sync", ref, inspect.Named{"server": server, "buckets": behind[server]},
+			"start tablet server "+strconv.Itoa(int(server))+", or wait until it has caught up, before another one is stopped",
+			"tablet server %d is not in the in-sync set of %s of %s: it may lack rows there, and is not elected", server, figures.Ranges(behind[server], 8), table)
+	}
+	if len(single) > 0 {
+		add(inspect.SeverityWarning, "single-copy", ref, inspect.Named{"buckets": single}, "bring the other replicas back before the server that has it is stopped",
+			"of buckets %s of %s only one server has all rows: were it lost, rows that were confirmed are lost with it", figures.Ranges(single, 8), table)
+	}
 }
 
 // replicaFindings are copies that end before the leader's.

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -22,8 +24,13 @@ type Server struct {
 	Kind    string `json:"kind"` // coordinator or tablet server
 	Address string `json:"address"`
 	Rack    string `json:"rack"`
+	Named   bool   `json:"named"` // by the server whose word the list is; one that is not was not asked
 	Reached bool   `json:"reached"`
 	Problem string `json:"problem"` // why it was not reached
+
+	// What ZooKeeper says of it. Null: that was not read.
+	Registered *bool      `json:"registered"` // it has a session
+	Since      *time.Time `json:"since"`      // when it registered, by its own clock; of tablet servers
 }
 
 // Setting is a setting of the cluster. A hidden one may be a secret: its value is
@@ -45,7 +52,14 @@ type Cluster struct {
 	Tables      int               `json:"tables"`
 	Leaderless  []Leaderless      `json:"leaderless"`
 	Settings    []Setting         `json:"settings"`
+	ZooKeeper   *ZooKeeper        `json:"zookeeper"` // null: it was not read
 	Findings    []inspect.Finding `json:"findings"`
+}
+
+// ZooKeeper is what a cluster's nodes say of it as a whole.
+type ZooKeeper struct {
+	Quorum      bool `json:"quorum"`      // false: the server that was asked has lost its ensemble, and what it says may be old
+	Coordinator bool `json:"coordinator"` // one is registered
 }
 
 // Leaderless is a table with buckets that nobody leads.
@@ -90,7 +104,7 @@ func (s *Store) Cluster(ctx context.Context) (out Cluster, faults []error, err e
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		each(servers, func(i int, at flussrpc.Server) {
-			found[i] = Server{ID: at.ID, Kind: at.Kind.String(), Address: at.Address, Rack: at.Rack}
+			found[i] = Server{ID: at.ID, Kind: at.Kind.String(), Address: at.Address, Rack: at.Rack, Named: true}
 			if _, err := s.client.Reach(ctx, at); err != nil {
 				found[i].Problem = safetext.Error(err).String()
 			} else {
@@ -98,10 +112,14 @@ func (s *Store) Cluster(ctx context.Context) (out Cluster, faults []error, err e
 			}
 		})
 	})
-	var settingsErr, tablesErr error
+	var settingsErr, tablesErr, nodesErr error
+	var sessions registered
 	var tables []tableAt
 	wg.Go(func() { out.Settings, settingsErr = s.settings(ctx) })
 	wg.Go(func() { out.Databases, tables, tablesErr = s.allTables(ctx) })
+	if s.nodes != nil {
+		wg.Go(func() { sessions, nodesErr = s.registeredServers(ctx) })
+	}
 	wg.Wait()
 	if told.Coordinator != nil {
 		out.Coordinator = &found[0]
@@ -116,13 +134,35 @@ func (s *Store) Cluster(ctx context.Context) (out Cluster, faults []error, err e
 			out.Leaderless = append(out.Leaderless, Leaderless{Table: t.table.Path.String(), ID: t.table.ID, Created: t.table.Created, Buckets: t.leaderless})
 		}
 	}
+	if s.nodes != nil && nodesErr == nil {
+		out.compare(sessions, s.nodes.WithoutQuorum())
+	}
 	out.Findings = s.clusterFindings(out, told)
-	for _, err := range []error{settingsErr, tablesErr} {
+	for _, err := range []error{settingsErr, tablesErr, nodesErr} {
 		if err != nil {
 			faults = append(faults, err)
 		}
 	}
 	return out, faults, nil
+}
+
+// compare adds what ZooKeeper says of servers to what they say of each other.
+func (c *Cluster) compare(sessions registered, alone bool) {
+	c.ZooKeeper = &ZooKeeper{Quorum: !alone, Coordinator: sessions.coordinator != nil}
+	if c.Coordinator != nil {
+		c.Coordinator.Registered = &c.ZooKeeper.Coordinator
+	}
+	for i := range c.Tablets {
+		t := &c.Tablets[i]
+		node, ok := sessions.tablets[t.ID]
+		t.Registered, t.Since = &ok, node.since()
+		delete(sessions.tablets, t.ID)
+	}
+	yes := true
+	for _, id := range slices.Sorted(maps.Keys(sessions.tablets)) {
+		node := sessions.tablets[id]
+		c.Tablets = append(c.Tablets, Server{ID: id, Kind: flussrpc.TabletServer.String(), Address: node.Listeners, Problem: "not asked: no server names it", Registered: &yes, Since: node.since()})
+	}
 }
 
 func (s *Store) settings(ctx context.Context) ([]Setting, error) {
@@ -211,15 +251,16 @@ func (s *Store) clusterFindings(c Cluster, told flussrpc.Cluster) []inspect.Find
 			"start the coordinator; one that was killed is of use when its ZooKeeper session has ended (60 s by default)",
 			"the coordinator %s can't be reached: logs can be read and written, but nobody elects leaders, keeps producer offsets or makes tables", safetext.Of(c.Coordinator.Address))
 	}
+	sessionFindings(c, add)
 	for _, t := range c.Tablets {
-		if !t.Reached {
+		if t.Named && !t.Reached {
 			alive = false
 			add(inspect.SeverityError, "tablet-server-unreachable", []string{"fluss " + t.Address}, inspect.Named{"server": t.ID},
 				"start it, or wait until its ZooKeeper session has ended and others lead its buckets (60 s by default)",
 				"tablet server %d at %s is named as live and can't be reached: %s", t.ID, safetext.Of(t.Address), t.Problem)
 		}
 	}
-	if len(c.Tablets) == 0 {
+	if !slices.ContainsFunc(c.Tablets, func(t Server) bool { return t.Named }) {
 		add(inspect.SeverityError, "no-tablet-servers", nil, nil, "start the tablet servers; one that is starting is named when it is ready", "no tablet server is named: no log can be read")
 	}
 	if told.Told.Kind == flussrpc.TabletServer {
@@ -229,6 +270,31 @@ func (s *Store) clusterFindings(c Cluster, told flussrpc.Cluster) []inspect.Find
 	s.leaderFindings(c, alive && c.Coordinator != nil && c.Coordinator.Reached, add)
 	settingFindings(c.Settings, add)
 	return sorted(out)
+}
+
+// sessionFindings are what ZooKeeper says otherwise than the servers do.
+func sessionFindings(c Cluster, add add) {
+	if c.ZooKeeper == nil {
+		return
+	}
+	if !c.ZooKeeper.Quorum {
+		add(inspect.SeverityWarning, "zookeeper-without-quorum", nil, nil, "start the other ZooKeeper servers; without a quorum Fluss's own servers take requests and never answer",
+			"the ZooKeeper server that was asked has lost its ensemble: what it says of sessions and in-sync sets may be old")
+	}
+	if !c.ZooKeeper.Coordinator {
+		add(inspect.SeverityError, "coordinator-not-registered", nil, nil, "start the coordinator; one that was started again too early registers when its old session has ended (60 s by default)",
+			"no coordinator is registered in ZooKeeper: nobody elects leaders, keeps producer offsets or makes tables, whatever servers say")
+	}
+	for _, t := range c.Tablets {
+		switch {
+		case !t.Named:
+			add(inspect.SeverityWarning, "tablet-server-not-named", []string{"zookeeper tablet server " + strconv.Itoa(int(t.ID))}, inspect.Named{"server": t.ID},
+				"ask again: a server that starts is named when it is ready; if it stays so, the coordinator may be stuck", "tablet server %d is registered in ZooKeeper (%s), and the cluster does not name it", t.ID, safetext.Of(t.Address))
+		case t.Registered != nil && !*t.Registered:
+			add(inspect.SeverityError, "tablet-server-not-registered", []string{"fluss " + t.Address}, inspect.Named{"server": t.ID},
+				"start it; its buckets get other leaders when a coordinator is there", "tablet server %d at %s is named as live and has no session in ZooKeeper: for the coordinator it is dead", t.ID, safetext.Of(t.Address))
+		}
+	}
 }
 
 // wedgedTables is how many new tables without leaders make a coordinator

@@ -61,6 +61,8 @@ type Producer struct {
 	Undo     *int64            `json:"undo"` // rows, of all buckets; null: not known
 	TTL      string            `json:"ttl"`  // of new entries; empty: not known
 	Cleanup  string            `json:"cleanup"`
+	Node     *ProducerNode     `json:"node"`   // in ZooKeeper; null: not read
+	Folder   *bool             `json:"folder"` // it has one in remote storage; null: that is not seen from here
 	Verdict  Safety            `json:"verdict"`
 	Findings []inspect.Finding `json:"findings"`
 }
@@ -86,10 +88,21 @@ func (p Producer) Broken() bool { return p.Found && p.Expires == nil }
 // restarted with it. The error is of an id that is none, or a coordinator of which
 // nothing was learned.
 func (s *Store) Producer(ctx context.Context, id string) (out Producer, faults []error, err error) {
+	return s.producer(ctx, id, s.folders)
+}
+
+// listFolders gives the ids that have folders in remote storage.
+type listFolders func(ctx context.Context, settings []Setting) ([]string, error)
+
+func (s *Store) producer(ctx context.Context, id string, list listFolders) (out Producer, faults []error, err error) {
 	var settings []Setting
-	var settingsErr error
+	var settingsErr, nodeErr error
+	var node *ProducerNode
 	var wg sync.WaitGroup
 	wg.Go(func() { settings, settingsErr = s.settings(ctx) })
+	if flussrpc.CheckProducerID(id) == nil {
+		wg.Go(func() { node, nodeErr = s.producerNode(ctx, id) })
+	}
 	entry, found, entryErr := s.client.ProducerOffsets(ctx, id)
 	wg.Wait()
 	broken := entryErr != nil && fault.KindOf(entryErr) == fault.Corrupt
@@ -97,15 +110,22 @@ func (s *Store) Producer(ctx context.Context, id string) (out Producer, faults [
 		return Producer{ID: id, Tables: []ProducerTable{}}, nil, entryErr
 	}
 	judged, j := s.judge(id, settings, settingsErr)
-	if settingsErr != nil {
-		faults = append(faults, settingsErr)
+	for _, err := range []error{settingsErr, nodeErr} {
+		if err != nil {
+			faults = append(faults, err)
+		}
 	}
-	judged.Found = broken || found
+	judged.Found, judged.Node = broken || found, node
+	if folders, err := list(ctx, settings); err == nil {
+		there := slices.Contains(folders, id)
+		judged.Folder = &there
+	}
 	switch {
 	case broken:
 		j.broken(entryErr)
 	case !found:
 		j.nothing()
+		j.orphan()
 	default:
 		if err := s.judgeEntry(ctx, j, entry); err != nil {
 			faults = append(faults, err)
@@ -266,43 +286,85 @@ func judgeBaseline(b *ProducerBucket) {
 	}
 }
 
-// ProducerIDs are the ids that have folders in the cluster's remote storage. No
-// call of Fluss lists producers; an id whose node in ZooKeeper is gone may still
-// have a folder, and one whose files were lost has none.
-func (s *Store) ProducerIDs(ctx context.Context) ([]string, error) {
+// Listing is the producers that can be listed, and what it is a list of.
+type Listing struct {
+	IDs []string // in order
+	// Nodes: it is that of the nodes in ZooKeeper, with what has only a folder in
+	// remote storage. Else it is of folders alone: an id whose files were lost is not
+	// in it.
+	Nodes bool
+	// FoldersErr is why folders in remote storage are not in it; nil: they are.
+	FoldersErr error
+}
+
+// ListProducers lists the producers that the cluster keeps something for. No call
+// of Fluss does: ZooKeeper has the whole list, and remote storage one of those with
+// files. The error is of a cluster where neither is to be seen from here; faults say
+// why ZooKeeper was not read where remote storage was.
+func (s *Store) ListProducers(ctx context.Context) (out Listing, faults []error, err error) {
+	var nodes, folders []string
+	var nodesErr error
+	var wg sync.WaitGroup
+	if s.nodes != nil {
+		wg.Go(func() { nodes, nodesErr = s.nodeIDs(ctx) })
+	}
+	settings, err := s.settings(ctx)
+	if err == nil {
+		folders, err = s.folders(ctx, settings)
+	}
+	wg.Wait()
+	out.Nodes = s.nodes != nil && nodesErr == nil
+	switch {
+	case out.Nodes:
+		out.FoldersErr = err
+	case err != nil && nodesErr != nil:
+		return out, nil, errors.Join(nodesErr, err)
+	case err != nil:
+		return out, nil, err
+	case nodesErr != nil:
+		faults = append(faults, nodesErr)
+	}
+	out.IDs = slices.Compact(slices.Sorted(slices.Values(append(nodes, folders...))))
+	return out, faults, nil
+}
+
+// folders are the ids that have folders in the cluster's remote storage.
+func (s *Store) folders(ctx context.Context, settings []Setting) ([]string, error) {
 	if s.files == nil {
 		return nil, fault.New(fault.Unsupported, "list producers", "remote storage is not read here, and no call of Fluss lists producers")
 	}
-	settings, err := s.settings(ctx)
-	if err != nil {
-		return nil, err
-	}
 	at := slices.IndexFunc(settings, func(x Setting) bool { return x.Key == remoteDirKey })
 	if at < 0 || settings[at].Hidden || settings[at].Value == "" {
-		return nil, fault.New(fault.Unsupported, "list producers", "the cluster does not tell where its remote storage is").WithHint("ask about one producer: recoverctl inspect fluss producer ID")
+		return nil, fault.New(fault.Unsupported, "list producers", "the cluster does not tell where its remote storage is").
+			WithHint("fluss.zookeeper of the job gives the whole list; or ask about one producer: recoverctl inspect fluss producer ID")
 	}
 	dir := strings.TrimRight(settings[at].Value, "/") + "/producers"
 	names, err := s.files.Folders(ctx, dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, fault.Wrap(fault.NotFound, "list producers", fs.ErrNotExist, "the folder %s is not there, or not seen from here", safetext.Of(dir)).
-			WithHint("no producer may have registered yet; or path-mappings must say where the cluster's remote.data.dir is seen from here")
+			WithHint("no producer may have registered yet; or path-mappings must say where the cluster's remote.data.dir is seen from here; or fluss.zookeeper of the job gives the list")
 	case err != nil && fault.KindOf(err) == fault.Bug:
 		return nil, fault.Wrap(fault.Unreachable, "list producers", err, "the folder %s can't be read", safetext.Of(dir)).WithHint("path-mappings of the profile say where its files are seen from here")
 	case err != nil:
 		return nil, err
 	}
-	ids := slices.DeleteFunc(names, func(id string) bool { return flussrpc.CheckProducerID(id) != nil })
-	slices.Sort(ids)
-	return ids, nil
+	return slices.DeleteFunc(names, func(id string) bool { return flussrpc.CheckProducerID(id) != nil }), nil
 }
 
 // Producers reads the entries of several producers.
 func (s *Store) Producers(ctx context.Context, ids []string) (out []Producer, faults []error) {
 	out = make([]Producer, len(ids))
 	errs := make([][]error, len(ids))
+	var once sync.Once
+	var folders []string
+	var unseen error
+	list := func(ctx context.Context, settings []Setting) ([]string, error) {
+		once.Do(func() { folders, unseen = s.folders(ctx, settings) })
+		return folders, unseen
+	}
 	each(ids, func(i int, id string) {
-		p, faults, err := s.Producer(ctx, id)
+		p, faults, err := s.producer(ctx, id, list)
 		out[i], errs[i] = p, faults
 		if err != nil {
 			out[i] = Producer{ID: id, Tables: []ProducerTable{}, Verdict: UnknownSafety, Findings: []inspect.Finding{}}

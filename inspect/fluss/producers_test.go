@@ -14,80 +14,136 @@ import (
 	"github.com/recoverctl/recoverctl/internal/testkit/flusstest"
 )
 
-// Every line of the table that says what decides whether a sink can be restarted.
-func TestWhetherAProducerCanBeRestarted(t *testing.T) {
-	const id = "job-1"
-	at := func(log flussrpc.Log, offsets ...int64) (out []flussrpc.ProducerOffset) {
+// entryCase is an entry of a producer, and what happened since.
+type entryCase struct {
+	offsets  func(log flussrpc.Log) []flussrpc.ProducerOffset
+	happens  func(*testing.T, *flusstest.Cluster, flussrpc.Log)
+	later    time.Duration
+	settings map[string]string
+	verdict  fluss.Safety
+	finding  string
+	undo     int64 // -1: not known
+}
+
+const entryID = "job-1"
+
+// from are offsets of the buckets 0, 1, … of the table.
+func from(offsets ...int64) func(flussrpc.Log) []flussrpc.ProducerOffset {
+	return func(log flussrpc.Log) (out []flussrpc.ProducerOffset) {
 		for b, o := range offsets {
 			out = append(out, flussrpc.ProducerOffset{Log: log, Bucket: int32(b), Offset: o})
 		}
 		return out
 	}
-	for name, c := range map[string]struct {
-		offsets  func(log flussrpc.Log) []flussrpc.ProducerOffset
-		happens  func(*flusstest.Cluster, flussrpc.Log)
-		later    time.Duration
-		settings map[string]string
-		verdict  fluss.Safety
-		finding  string
-		undo     int64 // -1: not known
-	}{
-		"rows to be undone":           {offsets: func(l flussrpc.Log) []flussrpc.ProducerOffset { return at(l, 2, 6) }, verdict: fluss.Safe, undo: 4},
-		"nothing to be undone":        {offsets: func(l flussrpc.Log) []flussrpc.ProducerOffset { return at(l, 6, 6) }, verdict: fluss.Safe, undo: 0},
-		"its rows have expired":       {offsets: func(l flussrpc.Log) []flussrpc.ProducerOffset { return at(l, 2, 6) }, happens: func(c *flusstest.Cluster, l flussrpc.Log) { c.Trim(l, 0, 3) }, verdict: fluss.NotSafe, finding: "baseline-expired", undo: -1},
-		"its log went back":           {offsets: func(l flussrpc.Log) []flussrpc.ProducerOffset { return at(l, 2, 7) }, verdict: fluss.NotSafe, finding: "baseline-beyond-log", undo: -1},
-		"an offset that is none":      {offsets: func(l flussrpc.Log) []flussrpc.ProducerOffset { return at(l, -5, 6) }, verdict: fluss.NotSafe, finding: "baseline-negative", undo: -1},
-		"its table was dropped":       {offsets: func(l flussrpc.Log) []flussrpc.ProducerOffset { return at(l, 2, 6) }, happens: func(c *flusstest.Cluster, l flussrpc.Log) { c.DropTable(l.Table) }, verdict: fluss.NotSafe, finding: "table-gone", undo: -1},
-		"a bucket has no leader":      {offsets: func(l flussrpc.Log) []flussrpc.ProducerOffset { return at(l, 2, 6) }, happens: func(c *flusstest.Cluster, _ flussrpc.Log) { c.KillTablet(1) }, verdict: fluss.UnknownSafety, finding: "bucket-unreadable", undo: -1},
-		"a bucket is not named":       {offsets: func(l flussrpc.Log) []flussrpc.ProducerOffset { return at(l, 2) }, verdict: fluss.UnknownSafety, finding: "buckets-missing", undo: 4},
-		"it names no table":           {offsets: func(flussrpc.Log) []flussrpc.ProducerOffset { return nil }, verdict: fluss.UnknownSafety, finding: "no-tables", undo: 0},
-		"it has expired":              {offsets: func(l flussrpc.Log) []flussrpc.ProducerOffset { return at(l, 2, 6) }, later: 25 * time.Hour, verdict: fluss.NotSafe, finding: "entry-expired", undo: 4},
-		"it expires soon":             {offsets: func(l flussrpc.Log) []flussrpc.ProducerOffset { return at(l, 2, 6) }, later: 23*time.Hour + 30*time.Minute, verdict: fluss.UnknownSafety, finding: "entry-expires-soon", undo: 4},
-		"its file is gone":            {offsets: func(l flussrpc.Log) []flussrpc.ProducerOffset { return at(l, 2, 6) }, happens: func(c *flusstest.Cluster, _ flussrpc.Log) { c.LoseOffsetFiles(id) }, verdict: fluss.NotSafe, finding: "offsets-file-missing", undo: -1},
-		"its files are going to be":   {offsets: func(l flussrpc.Log) []flussrpc.ProducerOffset { return at(l, 2, 6) }, settings: map[string]string{"remote.data.dir": "/data/remote"}, verdict: fluss.Safe, finding: "remote-dir-without-scheme", undo: 4},
-		"a partition that has a name": {verdict: fluss.Safe, undo: 2, offsets: func(flussrpc.Log) []flussrpc.ProducerOffset { return at(flussrpc.Log{Table: 1, Partition: 0}, 1) }},
-		"a partition that expired":    {verdict: fluss.NotSafe, finding: "partition-gone", undo: -1, offsets: func(flussrpc.Log) []flussrpc.ProducerOffset { return at(flussrpc.Log{Table: 1, Partition: 9}, 1) }},
+}
+
+// daily is a partition of the other table.
+func daily(partition, offset int64) func(flussrpc.Log) []flussrpc.ProducerOffset {
+	return func(flussrpc.Log) []flussrpc.ProducerOffset {
+		return from(offset)(flussrpc.Log{Table: 1, Partition: partition})
+	}
+}
+
+// judged makes a table with six rows in each of two buckets, and one with a
+// partition of three rows, registers the entry, lets happen what happens and asks.
+func (c entryCase) judged(t *testing.T) fluss.Producer {
+	t.Helper()
+	now := clock.NewFake(time.UnixMilli(1_800_000_000_000))
+	cluster := started(t, flusstest.Options{Tablets: 2, Settings: c.settings, Now: now.Now})
+	log := table(t, cluster, 2)
+	for n := range 12 {
+		pending(t, cluster, log, int32(n%2), "k")
+	}
+	other, err := cluster.CreateTable(flusstest.Spec{Path: flussrpc.TablePath{Database: "agents", Table: "daily"}, Partition: "dt", Columns: []flusstest.Column{{Name: "dt", Type: "STRING"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	day := flussrpc.Log{Table: other, Partition: cluster.CreatePartition(other, "2026-11-01")}
+	if _, err := cluster.Append(day, 0, 1, []any{"2026-11-01"}, []any{"2026-11-01"}, []any{"2026-11-01"}); err != nil {
+		t.Fatal(err)
+	}
+	cl := client(t, cluster)
+	if c.offsets != nil {
+		if _, err := write.RegisterProducer(t.Context(), cl, entryID, c.offsets(log), 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if c.happens != nil {
+		c.happens(t, cluster, log)
+	}
+	now.Advance(c.later)
+	got, _, err := fluss.New(cl, now, nil).Producer(t.Context(), entryID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range got.Findings {
+		if f.Next == "" || f.Cause == "" {
+			t.Errorf("%+v", f)
+		}
+	}
+	return got
+}
+
+// Every line of the table that says what decides whether a sink can be restarted,
+// where it holds.
+func TestWhetherAProducerCanBeRestarted(t *testing.T) {
+	trim := func(_ *testing.T, c *flusstest.Cluster, l flussrpc.Log) { c.Trim(l, 0, 3) }
+	drop := func(_ *testing.T, c *flusstest.Cluster, l flussrpc.Log) { c.DropTable(l.Table) }
+	for name, c := range map[string]entryCase{
+		"nothing is stored":      {verdict: fluss.UnknownSafety, finding: "no-entry", undo: -1},
+		"rows to be undone":      {offsets: from(2, 6), verdict: fluss.Safe, undo: 4},
+		"nothing to be undone":   {offsets: from(6, 6), verdict: fluss.Safe, undo: 0},
+		"its rows have expired":  {offsets: from(2, 6), happens: trim, verdict: fluss.NotSafe, finding: "baseline-expired", undo: -1},
+		"its log went back":      {offsets: from(2, 7), verdict: fluss.NotSafe, finding: "baseline-beyond-log", undo: -1},
+		"an offset that is none": {offsets: from(-5, 6), verdict: fluss.NotSafe, finding: "baseline-negative", undo: -1},
+		"its table was dropped":  {offsets: from(2, 6), happens: drop, verdict: fluss.NotSafe, finding: "table-gone", undo: -1},
+		"its table was made again": {offsets: from(2, 6), verdict: fluss.NotSafe, finding: "table-gone", undo: -1, happens: func(t *testing.T, c *flusstest.Cluster, l flussrpc.Log) {
+			c.DropTable(l.Table)
+			again := table(t, c, 2)
+			for n := range 12 {
+				pending(t, c, again, int32(n%2), "k")
+			}
+		}},
+		"a bucket has no leader":      {offsets: from(2, 6), happens: func(_ *testing.T, c *flusstest.Cluster, _ flussrpc.Log) { c.KillTablet(1) }, verdict: fluss.UnknownSafety, finding: "bucket-unreadable", undo: -1},
+		"a bucket is not named":       {offsets: from(2), verdict: fluss.UnknownSafety, finding: "buckets-missing", undo: 4},
+		"it names no table":           {offsets: from(), verdict: fluss.UnknownSafety, finding: "no-tables", undo: 0},
+		"it has expired":              {offsets: from(2, 6), later: 25 * time.Hour, verdict: fluss.NotSafe, finding: "entry-expired", undo: 4},
+		"it expires soon":             {offsets: from(2, 6), later: 23*time.Hour + 30*time.Minute, verdict: fluss.UnknownSafety, finding: "entry-expires-soon", undo: 4},
+		"its file is gone":            {offsets: from(2, 6), happens: func(_ *testing.T, c *flusstest.Cluster, _ flussrpc.Log) { c.LoseOffsetFiles(entryID) }, verdict: fluss.NotSafe, finding: "offsets-file-missing", undo: -1},
+		"its files are going to be":   {offsets: from(2, 6), settings: map[string]string{"remote.data.dir": "/data/remote"}, verdict: fluss.Safe, finding: "remote-dir-without-scheme", undo: 4},
+		"a partition that has a name": {offsets: daily(0, 1), verdict: fluss.Safe, undo: 2},
+		"a partition that expired":    {offsets: daily(9, 1), verdict: fluss.NotSafe, finding: "partition-gone", undo: -1},
+		"more rows than an hour is enough for": {offsets: from(2, 6), verdict: fluss.NotSafe, finding: "undo-takes-too-long", undo: 20_000_004, happens: func(_ *testing.T, c *flusstest.Cluster, l flussrpc.Log) {
+			c.AppendEmpty(l, 0, 1, 20_000_000)
+		}},
+		"as many rows as an hour is enough for": {offsets: from(2, 6), verdict: fluss.Safe, undo: 18_000_000, happens: func(_ *testing.T, c *flusstest.Cluster, l flussrpc.Log) {
+			c.AppendEmpty(l, 0, 1, 18_000_000-4)
+		}},
+		"valid for longer than an hour": {offsets: from(2, 6), later: 22 * time.Hour, verdict: fluss.Safe, undo: 4},
 	} {
 		t.Run(name, func(t *testing.T) {
-			now := clock.NewFake(time.UnixMilli(1_800_000_000_000))
-			cluster := started(t, flusstest.Options{Tablets: 2, Settings: c.settings, Now: now.Now})
-			log := table(t, cluster, 2)
-			for n := range 12 {
-				pending(t, cluster, log, int32(n%2), "k")
-			}
-			daily, err := cluster.CreateTable(flusstest.Spec{Path: flussrpc.TablePath{Database: "agents", Table: "daily"}, Partition: "dt", Columns: []flusstest.Column{{Name: "dt", Type: "STRING"}}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			day := flussrpc.Log{Table: daily, Partition: cluster.CreatePartition(daily, "2026-11-01")}
-			if _, err := cluster.Append(day, 0, 1, []any{"2026-11-01"}, []any{"2026-11-01"}, []any{"2026-11-01"}); err != nil {
-				t.Fatal(err)
-			}
-			cl := client(t, cluster)
-			if _, err := write.RegisterProducer(t.Context(), cl, id, c.offsets(log), 0); err != nil {
-				t.Fatal(err)
-			}
-			if c.happens != nil {
-				c.happens(cluster, log)
-			}
-			now.Advance(c.later)
-			got, _, err := fluss.New(cl, now, nil).Producer(t.Context(), id)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var rules []string
-			for _, f := range got.Findings {
-				rules = append(rules, f.Rule)
-				if f.Next == "" || f.Cause == "" {
-					t.Errorf("%+v", f)
-				}
-			}
+			got := c.judged(t)
 			undo := int64(-1)
 			if got.Undo != nil {
 				undo = *got.Undo
 			}
-			if got.Verdict != c.verdict || c.finding != "" && !slices.Contains(rules, c.finding) || undo != c.undo || !got.Found {
-				t.Errorf("%s, %q, undo %d\n%+v", got.Verdict, rules, undo, got.Tables)
+			if got.Verdict != c.verdict || c.finding != "" && !slices.Contains(rules(got.Findings), c.finding) || undo != c.undo || got.Found != (c.offsets != nil) {
+				t.Errorf("%s, %q, undo %d\n%+v", got.Verdict, rules(got.Findings), undo, got.Tables)
+			}
+			// Beside what holds nothing else is told: whose clock counts is so wherever an
+			// entry can be read, and that an older baseline stays while it is valid.
+			want := []string{}
+			if c.finding != "" {
+				want = append(want, c.finding)
+			}
+			if got.Found && !got.Broken() {
+				want = append(want, "two-clocks")
+			}
+			if got.Found && !got.Broken() && !got.Expired {
+				want = append(want, "older-baseline-stays")
+			}
+			if !slices.Equal(rules(got.Findings), want) {
+				t.Errorf("%q, want %q", rules(got.Findings), want)
 			}
 		})
 	}

@@ -153,8 +153,8 @@ func TestActionStateOnARealCluster(t *testing.T) {
 	if err != nil || len(faults) > 0 || p.Verdict != fluss.Safe || p.Undo == nil || *p.Undo != 1 || p.Tables[0].Table != path.String() {
 		t.Errorf("%+v, %v, %v", p, faults, err)
 	}
-	ids, err := store.ProducerIDs(t.Context())
-	if err != nil || len(ids) == 0 {
-		t.Error(ids, err)
+	listed, faults, err := store.ListProducers(t.Context())
+	if err != nil || len(faults) > 0 || len(listed.IDs) == 0 {
+		t.Error(listed, faults, err)
 	}
 }

@@ -39,9 +39,23 @@ func (j *judgement) worse(s Safety) {
 // broken is an entry whose offsets can't be read by anybody.
 func (j *judgement) broken(err error) {
 	j.verdict = NotSafe
-	j.add(inspect.SeverityError, "offsets-file-missing", j.ref, nil,
+	numbers, until := inspect.Named{}, ""
+	if n := j.out.Node; n != nil && n.Expires != nil {
+		at := n.Expires.Format(time.RFC3339)
+		numbers["expires"], until = at, " (its node in ZooKeeper expires at "+at+")"
+	}
+	j.add(inspect.SeverityError, "offsets-file-missing", j.ref, numbers,
 		"without an authorizer a delete frees the id: then the producer registers anew, and rows that it wrote before are never undone; with one only the expiry does, or removing the node in ZooKeeper by hand",
-		"an entry is there and its offsets can't be read: the sink waits for them in vain, and registering says that the entry exists: %s", safetext.Error(err))
+		"an entry is there and its offsets can't be read%s: the sink waits for them in vain, and registering says that the entry exists: %s", until, safetext.Error(err))
+}
+
+// orphan is a folder whose producer has no entry.
+func (j *judgement) orphan() {
+	if j.out.Folder == nil || !*j.out.Folder || j.out.Node != nil && j.out.Node.Found {
+		return
+	}
+	j.add(inspect.SeverityInfo, "files-without-node", j.ref, nil, "nothing needs to be done: the coordinator's next cleanup removes them",
+		"remote storage has a folder for this producer, and nothing is stored for it: they are of an entry that is gone, or of a register that is under way, and no start uses them")
 }
 
 // nothing is an id without an entry.
@@ -89,8 +103,10 @@ func (j *judgement) entry(err error) {
 	}
 	j.add(inspect.SeverityInfo, "two-clocks", j.ref, nil, "compare the clocks of the coordinator, of Flink's hosts and of this machine",
 		"the server judges the expiry by the coordinator's clock and the sink by that of its Flink host; here it is this machine's")
-	j.add(inspect.SeverityInfo, "older-baseline-stays", j.ref, nil, "delete the entry only where the rows since then are to stay",
-		"while the entry is valid, registering again changes nothing: the offsets below stay in force")
+	if !j.out.Expired {
+		j.add(inspect.SeverityInfo, "older-baseline-stays", j.ref, nil, "delete the entry only where the rows since then are to stay",
+			"while the entry is valid, registering again changes nothing: the offsets below stay in force")
+	}
 }
 
 func (j *judgement) expiry() {

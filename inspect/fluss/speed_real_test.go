@@ -154,3 +154,30 @@ func BenchmarkScanAgainstOthers(b *testing.B) {
 		})
 	}
 }
+
+// What inspect fluss cluster waits for: a client of its own, everybody who is named,
+// the settings and every table. The cluster has so many tables beside others.
+func BenchmarkClusterAnswer(b *testing.B) {
+	real := flusstest.Real(b)
+	java := real.Java(b)
+	db := fmt.Sprintf("b%d", time.Now().UnixNano())
+	const tables = 20
+	for n := range tables {
+		java.Do(b, nil, "create", db, fmt.Sprintf("t%d", n), "states", "4", "1", "")
+	}
+	var took []time.Duration
+	for b.Loop() {
+		began := time.Now()
+		cl, err := flussrpc.NewClient(flussrpc.Config{Servers: real.SASL, Timeout: 10 * time.Second, Login: func(context.Context) (flussrpc.Login, error) { return real.Admin, nil }})
+		if err != nil {
+			b.Fatal(err)
+		}
+		got, faults, err := fluss.New(cl, clock.System{}, nil).Cluster(b.Context())
+		cl.Close()
+		took = append(took, time.Since(began))
+		if err != nil || len(faults) > 0 || got.Tables < tables {
+			b.Fatal(faults, err, got.Tables)
+		}
+	}
+	b.ReportMetric(float64(median(took).Milliseconds()), "ms-median")
+}

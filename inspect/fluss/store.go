@@ -19,6 +19,8 @@ type Store struct {
 	client *flussrpc.Client
 	clock  clock.Clock
 	files  Files
+	nodes  Nodes  // nil: ZooKeeper is not read
+	root   string // of the cluster's nodes, without a slash at its end
 }
 
 // Files reads the cluster's remote storage; see [flussrpc.Files].

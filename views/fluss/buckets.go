@@ -78,6 +78,12 @@ func note(b fluss.Bucket, at time.Time) string {
 	if b.Newest != nil {
 		out = append(out, "newest "+clock.Age(at.Sub(*b.Newest)))
 	}
+	if b.InSync != nil {
+		out = append(out, "in sync on "+figures.Ranges(b.InSync, 4))
+	}
+	if b.LakeEnd != nil {
+		out = append(out, "in the lake up to "+figures.Group(*b.LakeEnd))
+	}
 	if b.Problem != "" {
 		out = append(out, phrase.Safe(b.Problem))
 	}

@@ -33,6 +33,7 @@ type Options struct {
 	Now    func() time.Time // time.Now if nil
 	Job    string           // its name
 	Table  string           // the job's, as in database.table; empty: none is configured
+	Nodes  bool             // the cluster's nodes in ZooKeeper are read: they have the whole list of producers
 	Source Source
 	// Plan is the screen of a plan that deletes a producer's entry, or registers the
 	// log ends for it; nil: none are made here.
@@ -145,6 +146,13 @@ func (s *Producers) head(width int) []string {
 	case !s.known:
 		p.Say("   One producer can be asked for by its id: :producer ID")
 		return p.Lines
+	case len(s.list) == 0 && s.options.Nodes && len(s.faults) == 0:
+		p.Sign(theme.Plain, "no producer has a node in ZooKeeper: nothing is stored")
+		return p.Lines
+	case len(s.list) == 0 && s.options.Nodes:
+		p.Sign(theme.Warning, "no producer was found, and not everything could be read")
+		p.Faults(theme.Warning, "not read: ", errors.Join(s.faults...))
+		return p.Lines
 	case len(s.list) == 0:
 		p.Sign(theme.Plain, "no producer has a folder in the cluster's remote storage")
 		p.Say("   No call of Fluss lists producers. One can be asked for by its id: :producer ID")
@@ -162,7 +170,14 @@ func (s *Producers) head(width int) []string {
 	default:
 		p.Sign(theme.OK, "every producer that is listed can be restarted with its entry")
 	}
-	p.Say("   Those with a folder in remote storage. No call of Fluss lists producers: one without a folder is asked for by its id, :producer ID")
+	switch {
+	case s.options.Nodes && len(s.faults) == 0:
+		p.Say("   All that have a node in ZooKeeper, or a folder in remote storage")
+	case s.options.Nodes:
+		p.Say("   Those with a node in ZooKeeper, or a folder in remote storage, as far as they could be read")
+	default:
+		p.Say("   Those with a folder in remote storage. No call of Fluss lists producers: one without a folder is asked for by its id, :producer ID")
+	}
 	p.Faults(theme.Warning, "not read: ", errors.Join(s.faults...))
 	return p.Lines
 }
