@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"path"
@@ -119,7 +120,7 @@ func (i *Inspector) compose(job Job, ev reading, listed listing, running running
 		ev.live = live
 	}
 	o := JobOverview{
-		Job: job.Name, Topic: job.Topic, TopicID: ev.data.TopicID, ClusterID: ev.data.ClusterID,
+		Job: job.Name, Store: cmp.Or(job.Store, StoreKafka), Topic: job.Topic, TopicID: ev.data.TopicID, ClusterID: ev.data.ClusterID,
 		ControlTopic: job.ControlTopic, Settings: slices.Clone(ev.data.Settings),
 		Partitions: []PartitionOverview{}, Searched: slices.Clone(job.RecoveryPoints),
 		Findings: []Finding{}, Points: summarize(job, points, ev),

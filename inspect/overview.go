@@ -79,7 +79,8 @@ const (
 // are nil until Flink was asked or the topic was scanned.
 type JobOverview struct {
 	Job           string              `json:"job"`
-	Topic         string              `json:"topic"`
+	Store         Store               `json:"store"`
+	Topic         string              `json:"topic"` // or table
 	TopicID       string              `json:"topicId"`
 	ClusterID     string              `json:"clusterId"`
 	ControlTopic  *string             `json:"controlTopic"`

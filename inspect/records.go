@@ -76,6 +76,8 @@ type RecordPage struct {
 	From      int64
 	Next      int64
 	Records   []LogRecord
+
+	bytes int // of the records that were added
 }
 
 // RecordReader is a LogStore whose records can be looked at page by page.

@@ -30,14 +30,14 @@ type DecodedRecord struct {
 	Sequence    *int64        `json:"sequence"`
 	EventUUID   string        `json:"eventUuid"`
 	ActionUUID  string        `json:"actionUuid"`
-	Elsewhere   *int32        `json:"elsewhere"` // the partition that the key computes to, where that is another one
+	Elsewhere   *int32        `json:"elsewhere"` // the partition or bucket that the key computes to, where that is another one
 
-	Removes bool         `json:"removes"` // a tombstone: the key is removed
+	Removes bool         `json:"removes"` // a tombstone: the key is removed; never on Fluss
 	State   *RecordState `json:"state"`   // nil: a tombstone, a control record, or no action state
 	Problem string       `json:"problem"` // why the value is no action state
 
-	// Refused is why a restore of the next version stops at the record, where it
-	// lies in the replay window.
+	// Refused is why a restore of the next version, or on Fluss of any, stops at the
+	// record, where it lies in the replay window.
 	Refused *Problem `json:"refused"`
 }
 
@@ -68,9 +68,16 @@ type RecordCall struct {
 // RecordContext is what decoding a record depends on beside its bytes. Zero
 // values are not known.
 type RecordContext struct {
-	Partitions     int // of the topic
+	Partitions     int // of the topic, or buckets of the table
 	MaxParallelism int
 	Dictionary     KeyDictionary
+	Store          Store
+	BucketOf       BucketOf // of a Fluss table
+}
+
+// RecordContext is what decoding the records of the job's log depends on.
+func (j Job) RecordContext() RecordContext {
+	return RecordContext{MaxParallelism: j.MaxParallelism, Store: j.Store, BucketOf: j.BucketOf}
 }
 
 // DecodeRecord takes a record apart. It judges nothing away: what does not fit is
@@ -98,10 +105,12 @@ func DecodeRecord(r LogRecord, c RecordContext) DecodedRecord {
 		return d
 	}
 	d.decodeKey(r.Key, c)
-	d.decodeValue(r.Value)
-	if d.Refused = CheckReplayValue(r.Value).Problem; d.Refused == nil {
-		d.Refused = CheckReplayKey(r.Key, c.MaxParallelism)
+	if r.Value == nil && c.Store == StoreFluss {
+		d.Problem = noPayload
+	} else {
+		d.decodeValue(r.Value)
 	}
+	d.Refused = refusedBy(c.Store, r.Key, r.Value, c.MaxParallelism)
 	return d
 }
 
@@ -127,7 +136,7 @@ func (d *DecodedRecord) decodeKey(key []byte, c RecordContext) {
 		d.KeyGroup = &k.KeyGroup
 	}
 	if c.Partitions > 0 {
-		if at, ok := k.ComputedPartition(c.Partitions); ok && at != d.Partition {
+		if at, ok := (Job{Store: c.Store, BucketOf: c.BucketOf}).place(k, c.Partitions); ok && at != d.Partition {
 			d.Elsewhere = &at
 		}
 	}

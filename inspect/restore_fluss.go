@@ -73,9 +73,9 @@ func (r *restore) validateFluss() RestoreValidation {
 	r.pointRules()
 	r.flussMarkers()
 	r.flussBuckets()
-	v := RestoreValidation{Point: r.q.Point, Window: r.flussWindow(), Assumed: r.assumedFluss(), Marker: r.flussMarker(), Next: []NextStep{}}
+	v := RestoreValidation{Point: r.q.Point, Window: r.flussWindow(), Replayed: r.replayed(), Assumed: r.assumedFluss(), Marker: r.flussMarker(), Next: []NextStep{}}
 	if len(r.maps()) > 0 {
-		r.book.leave("window-records", windowRecords, "not read: a row whose payload is no action state stops the restore")
+		r.flussRows()
 	}
 	r.book.verdict(&v)
 	v.Runtime = []Runtime{r.flussRuntime(v)}
@@ -218,6 +218,18 @@ func (r *restore) flussWindow() []Window {
 		}
 	}
 	return out
+}
+
+// flussRows judges the rows of the window. What the store asks of a row is that its
+// payload is an action state, whatever the release: it takes every key.
+func (r *restore) flussRows() {
+	const code, title = "window-records", windowRecords
+	if !r.q.ReadWindow {
+		r.book.leave(code, title, "not read: a row whose payload is no action state stops the restore")
+		return
+	}
+	r.windowAnswer(code, title)
+	r.leftOfWindow()
 }
 
 // flussMarker is the point as far as the outcomes of calls depend on it.

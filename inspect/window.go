@@ -47,16 +47,18 @@ const (
 // WindowScan judges the records of a replay window one by one, as a restore does.
 // It keeps hashes of keys and no record.
 type WindowScan struct {
+	store   Store
 	facts   WindowFacts
 	states  map[[2]uint64]struct{} // nil: no longer counted
 	seeds   [2]maphash.Seed
 	refused map[int32]bool // partitions with a refused record
 }
 
-// NewWindowScan returns a scan that has seen nothing. A maxParallelism of 0 is
-// not known.
-func NewWindowScan(maxParallelism int) *WindowScan {
+// NewWindowScan returns a scan of a job's log that has seen nothing. A maxParallelism
+// of 0 is not known.
+func NewWindowScan(store Store, maxParallelism int) *WindowScan {
 	return &WindowScan{
+		store:   store,
 		facts:   WindowFacts{MaxParallelism: maxParallelism},
 		states:  map[[2]uint64]struct{}{},
 		seeds:   [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()},
@@ -73,20 +75,34 @@ func NewWindowScan(maxParallelism int) *WindowScan {
 func (s *WindowScan) Visit(partition int32, offset int64, key, value []byte) {
 	s.facts.Records++
 	s.facts.Bytes += int64(len(key) + len(value))
-	v := CheckReplayValue(value)
-	p := v.Problem
-	if p == nil {
-		p = CheckReplayKey(key, s.facts.MaxParallelism)
-	}
-	if p != nil {
+	if p := refusedBy(s.store, key, value, s.facts.MaxParallelism); p != nil {
 		s.refuse(partition, offset, p)
 		return
 	}
+	v := CheckReplayValue(value)
 	if v.Unjudged != 0 {
 		s.facts.Unjudged++
 		s.leave(v)
 	}
 	s.replay(key, v.Removes)
+}
+
+// noPayload is what is wrong with a row that has none.
+const noPayload = "it has no payload, which the job's store never writes and can't read"
+
+// refusedBy is why a restore stops at a record; nil: nothing is known that stops it.
+// A store on Fluss asks nothing of the keys of rows.
+func refusedBy(store Store, key, value []byte, maxParallelism int) *Problem {
+	if store == StoreFluss {
+		if value == nil {
+			return problem("record-value-undecodable", nil, "the row can't be decoded: %s", noPayload)
+		}
+		return CheckReplayValue(value).Problem
+	}
+	if p := CheckReplayValue(value).Problem; p != nil {
+		return p
+	}
+	return CheckReplayKey(key, maxParallelism)
 }
 
 func (s *WindowScan) refuse(partition int32, offset int64, p *Problem) {
@@ -95,8 +111,9 @@ func (s *WindowScan) refuse(partition int32, offset int64, p *Problem) {
 		return
 	}
 	s.refused[partition] = true
-	p.Named["partition"], p.Named["offset"] = partition, offset
-	p.Message = fmt.Sprintf("partition %d, offset %s: %s", partition, group(offset), p.Message)
+	part := s.store.Part()
+	p.Named[part], p.Named["offset"] = partition, offset
+	p.Message = fmt.Sprintf("%s %d, offset %s: %s", part, partition, group(offset), p.Message)
 	s.facts.Problems = append(s.facts.Problems, *p)
 }
 
@@ -145,7 +162,7 @@ func (s *WindowScan) Facts() WindowFacts {
 		facts.States = &n
 	}
 	facts.Problems = slices.SortedFunc(slices.Values(facts.Problems), func(a, b Problem) int {
-		return cmp.Compare(a.Named["partition"].(int32), b.Named["partition"].(int32))
+		return cmp.Compare(a.Named[s.store.Part()].(int32), b.Named[s.store.Part()].(int32))
 	})
 	return facts
 }
@@ -185,7 +202,7 @@ func (i *Inspector) readWindow(ctx context.Context, q RestoreQuestion, windows [
 		return nil, nil
 	}
 	if !slices.ContainsFunc(windows, func(w Window) bool { return w.From < w.To }) {
-		facts := NewWindowScan(maxParallelism).Facts()
+		facts := NewWindowScan(q.Job.Store, maxParallelism).Facts()
 		facts.Partitions = len(windows)
 		return &facts, nil
 	}
@@ -193,7 +210,7 @@ func (i *Inspector) readWindow(ctx context.Context, q RestoreQuestion, windows [
 	if !ok {
 		return nil, fault.New(fault.Unsupported, "read records", "this backend can't read the records of a replay window")
 	}
-	scan := NewWindowScan(maxParallelism)
+	scan := NewWindowScan(q.Job.Store, maxParallelism)
 	err := reader.ReadWindow(ctx, q.Data, windows, scan.Visit, i.window.progress)
 	facts := scan.Facts()
 	facts.Partitions = len(windows)
@@ -230,10 +247,10 @@ type Replayed struct {
 // replayed is nil until the whole window was read.
 func (r *restore) replayed() *Replayed {
 	w := r.q.WindowRead
-	if r.q.ReadWindow && r.markersKnown && len(r.q.Markers) == 0 {
+	if r.q.ReadWindow && r.markersKnown && r.fresh() {
 		return &Replayed{States: new(int64)} // a fresh start replays nothing
 	}
-	if w == nil || r.q.WindowErr != nil || w.Partitions < len(lowest(r.q.Markers)) {
+	if w == nil || r.q.WindowErr != nil || w.Partitions < r.windows() {
 		return nil
 	}
 	out := &Replayed{Records: w.Records, Bytes: w.Bytes, States: w.States}
@@ -241,6 +258,22 @@ func (r *restore) replayed() *Replayed {
 		out.States = nil
 	}
 	return out
+}
+
+// fresh reports whether no marker is one that the job's store takes.
+func (r *restore) fresh() bool {
+	if r.q.Job.Store == StoreFluss {
+		return len(r.maps()) == 0
+	}
+	return len(r.q.Markers) == 0
+}
+
+// windows is how many partitions or buckets the markers name.
+func (r *restore) windows() int {
+	if r.q.Job.Store == StoreFluss {
+		return len(r.wanted())
+	}
+	return len(lowest(r.q.Markers))
 }
 
 // released reports whether the job runs a release whose restore judges no record
@@ -264,6 +297,23 @@ func (r *restore) windowRule() {
 	case r.released():
 		r.book.leave(code, title, r.releasedWindow())
 		return
+	default:
+		r.windowAnswer(code, title)
+	}
+	if w == nil {
+		return
+	}
+	if w.MaxParallelism <= 0 && w.Records > 0 {
+		r.book.leave("window-key-groups", "key groups against the job's max parallelism",
+			fmt.Sprintf("only checked to be below %s, the most that Flink allows: give --max-parallelism", group(maxKeyGroups)))
+	}
+	r.leftOfWindow()
+}
+
+// windowAnswer says what the records that were read come to.
+func (r *restore) windowAnswer(code, title string) {
+	w, store := r.q.WindowRead, r.q.Job.Store
+	switch {
 	case w != nil && w.Refused > 0:
 		reasons := make([]Reason, 0, len(w.Problems))
 		for _, p := range w.Problems {
@@ -274,20 +324,17 @@ func (r *restore) windowRule() {
 		r.book.skip(code, title, unread("the replay window", r.q.WindowErr))
 	case w == nil:
 		r.book.skip(code, title, "which records a restore reads is not known")
-	case w.Partitions < len(lowest(r.q.Markers)):
+	case w.Partitions < r.windows():
 		r.book.skip(code, title, fmt.Sprintf("the window of %s is known and holds %s that pass; that of the others is not known",
-			countOf(w.Partitions, len(lowest(r.q.Markers)), "partition", "partitions"), w.size()))
+			countOf(w.Partitions, r.windows(), store.Part(), store.Part()+"s"), w.size()))
 	default:
 		r.book.pass(code, title, "%s", w.size())
 	}
-	if w == nil {
-		return
-	}
-	if w.MaxParallelism <= 0 && w.Records > 0 {
-		r.book.leave("window-key-groups", "key groups against the job's max parallelism",
-			fmt.Sprintf("only checked to be below %s, the most that Flink allows: give --max-parallelism", group(maxKeyGroups)))
-	}
-	if w.Unjudged > 0 {
+}
+
+// leftOfWindow names what of the records only the job can judge.
+func (r *restore) leftOfWindow() {
+	if w := r.q.WindowRead; w != nil && w.Unjudged > 0 {
 		r.book.leave("window-classes", "classes and memory values in those records",
 			fmt.Sprintf("%s with what only the job can decode: %s", records(w.Unjudged), strings.Join(w.Left, ", ")))
 	}

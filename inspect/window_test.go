@@ -295,7 +295,7 @@ func BenchmarkWindowScan(b *testing.B) {
 	for n := range all {
 		all[n] = []byte(keyOf(n%128, n))
 	}
-	scan := inspect.NewWindowScan(128)
+	scan := inspect.NewWindowScan(inspect.StoreKafka, 128)
 	b.ReportAllocs()
 	for n := range b.N {
 		scan.Visit(0, int64(n), all[n%keys], value)

@@ -263,6 +263,8 @@ func (b *bundling) records(ctx context.Context, calls *inspect.DurableCalls) err
 		}
 		return int(min(1, max(-1, x.Offset-y.Offset)))
 	})
+	of := b.job.RecordContext()
+	of.Partitions = len(browser.Topic().Partitions)
 	var lines bytes.Buffer
 	for _, position := range slices.Compact(at) {
 		page, err := browser.From(ctx, position.Partition, position.Offset, 1)
@@ -271,10 +273,10 @@ func (b *bundling) records(ctx context.Context, calls *inspect.DurableCalls) err
 			continue
 		}
 		if len(page.Records) == 0 || page.Records[0].Offset != position.Offset {
-			b.faults = append(b.faults, fault.New(fault.Drift, "read records", "offset %d of partition %d is gone since the scan", position.Offset, position.Partition))
+			b.faults = append(b.faults, fault.New(fault.Drift, "read records", "offset %d of %s %d is gone since the scan", position.Offset, b.job.Store.Part(), position.Partition))
 			continue
 		}
-		line, err := json.Marshal(inspect.DecodeRecord(page.Records[0], inspect.RecordContext{Partitions: len(browser.Topic().Partitions), MaxParallelism: b.job.MaxParallelism}))
+		line, err := json.Marshal(inspect.DecodeRecord(page.Records[0], of))
 		if err != nil {
 			return fmt.Errorf("encode a record: %w", err)
 		}

@@ -166,21 +166,21 @@ const outcomeColumns = 3
 
 func renderCalls(t *table, c inspect.DurableCalls, job inspect.Job, why bool, now time.Time) {
 	n := c.Counts
-	t.line(fmt.Sprintf("job %s, topic %s: %s", safe(job.Name), safe(job.Topic), scannedText(c.Scanned)))
+	t.line(fmt.Sprintf("job %s, %s %s: %s", safe(job.Name), job.Store.Log(), safe(job.Topic), scannedText(c.Scanned)))
 	t.line(fmt.Sprintf("calls without an outcome on record: %s pending, %s overwritten; %s unmatched",
 		figures.Group(n.Pending), figures.Group(n.Overwritten), figures.Group(n.Unmatched)))
 	renderFindings(t, c.Findings)
 	t.line("")
-	renderActionTable(t, c.Actions, c.Points, now)
+	renderActionTable(t, job.Store, c.Actions, c.Points, now)
 	if len(c.Removed) > 0 {
 		t.line("")
 		t.line("completed, and run again because a tombstone in the replay window removed them:")
-		renderActionTable(t, c.Removed, c.Points, now)
+		renderActionTable(t, job.Store, c.Removed, c.Points, now)
 	}
 	if len(c.Siblings) > 0 {
 		t.line("")
 		t.line("completed, in a sequence that is still open:")
-		renderActionTable(t, c.Siblings, nil, now)
+		renderActionTable(t, job.Store, c.Siblings, nil, now)
 	}
 	if why {
 		renderWhy(t, slices.Concat(c.Actions, c.Removed))
@@ -219,13 +219,13 @@ func actionState(a inspect.ActionCalls) string {
 
 // renderActionTable lists calls with their outcomes, a row each; an action that
 // has none on record has a row of its own.
-func renderActionTable(t *table, actions []inspect.ActionCalls, points []inspect.PointCalls, now time.Time) {
+func renderActionTable(t *table, store inspect.Store, actions []inspect.ActionCalls, points []inspect.PointCalls, now time.Time) {
 	if len(actions) == 0 {
 		t.line("none")
 		return
 	}
 	shown := points[:min(len(points), outcomeColumns)]
-	head := []cell{text("KEY"), num("SEQ"), text("CALL"), text("STATE"), num("PARTITION"), num("OFFSET"), num("AGE")}
+	head := []cell{text("KEY"), num("SEQ"), text("CALL"), text("STATE"), num(strings.ToUpper(store.Part())), num("OFFSET"), num("AGE")}
 	for _, p := range shown {
 		head = append(head, text(pointName(p.Point)))
 	}

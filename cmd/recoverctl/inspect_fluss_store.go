@@ -10,7 +10,6 @@ import (
 	"github.com/recoverctl/recoverctl/inspect/flink"
 	"github.com/recoverctl/recoverctl/inspect/fluss"
 	"github.com/recoverctl/recoverctl/internal/clock"
-	"github.com/recoverctl/recoverctl/internal/fault"
 	"github.com/recoverctl/recoverctl/internal/flussrpc"
 	"github.com/recoverctl/recoverctl/internal/secret"
 	"github.com/recoverctl/recoverctl/internal/zkread"
@@ -87,6 +86,7 @@ type logs struct {
 
 // lazyFluss makes a cluster's client when it is first asked.
 type lazyFluss struct {
+	link link
 	mu   sync.Mutex
 	open func() (*flussCluster, error)
 	at   *flussCluster
@@ -128,7 +128,7 @@ func (a *app) logsOf(p config.Profile, to *cluster, stores *objectStores, prompt
 	}
 	for _, j := range jobs {
 		if _, known := out.tables[j.Fluss.Table]; keptInFluss(j) && !known {
-			out.tables[j.Fluss.Table] = &lazyFluss{open: func() (*flussCluster, error) { return a.openFluss(p, j.Fluss, stores, prompt) }}
+			out.tables[j.Fluss.Table] = &lazyFluss{link: link{clock: a.clock}, open: func() (*flussCluster, error) { return a.openFluss(p, j.Fluss, stores, prompt) }}
 		}
 	}
 	return out
@@ -151,7 +151,10 @@ func (l logs) DataTopic(ctx context.Context, name string) (inspect.DataTopic, er
 	if err != nil {
 		return inspect.DataTopic{Name: name}, err
 	}
-	return store.DataTopic(ctx, name)
+	answered := t.asking(ctx)
+	topic, err := store.DataTopic(ctx, name)
+	answered(err)
+	return topic, err
 }
 
 // ReadCalls implements inspect.CallReader.
@@ -167,33 +170,42 @@ func (l logs) ReadCalls(ctx context.Context, topic inspect.DataTopic, q inspect.
 	return store.ReadCalls(ctx, topic, q, watch)
 }
 
-// notOfTables is the fault of a question that is put to topics only.
-func notOfTables(what string) error {
-	return fault.New(fault.Unsupported, what, "the action state of this job lies in a Fluss table, and %s is only done on Kafka topics", what).
-		WithHint("recoverctl inspect fluss records shows rows of the table, and recoverctl inspect calls its calls")
-}
-
 // ReadWindow implements inspect.WindowReader.
 func (l logs) ReadWindow(ctx context.Context, topic inspect.DataTopic, windows []inspect.Window,
 	visit func(partition int32, offset int64, key, value []byte), progress func(inspect.WindowProgress)) error {
-	if l.tables[topic.Name] != nil {
-		return notOfTables("reading a replay window record by record")
+	t := l.tables[topic.Name]
+	if t == nil {
+		return l.cluster.ReadWindow(ctx, topic, windows, visit, progress)
 	}
-	return l.cluster.ReadWindow(ctx, topic, windows, visit, progress)
+	store, err := t.store()
+	if err != nil {
+		return err
+	}
+	return store.ReadWindow(ctx, topic, windows, visit, progress)
 }
 
 // ReadRecords implements inspect.RecordReader.
 func (l logs) ReadRecords(ctx context.Context, topic inspect.DataTopic, q inspect.RecordQuestion) (inspect.RecordPage, error) {
-	if l.tables[topic.Name] != nil {
-		return inspect.RecordPage{}, notOfTables("browsing records")
+	t := l.tables[topic.Name]
+	if t == nil {
+		return l.cluster.ReadRecords(ctx, topic, q)
 	}
-	return l.cluster.ReadRecords(ctx, topic, q)
+	store, err := t.store()
+	if err != nil {
+		return inspect.RecordPage{}, err
+	}
+	return store.ReadRecords(ctx, topic, q)
 }
 
 // OffsetsAt implements inspect.RecordReader.
 func (l logs) OffsetsAt(ctx context.Context, topic inspect.DataTopic, at time.Time) (inspect.Offsets, error) {
-	if l.tables[topic.Name] != nil {
-		return nil, notOfTables("looking for an offset by time")
+	t := l.tables[topic.Name]
+	if t == nil {
+		return l.cluster.OffsetsAt(ctx, topic, at)
 	}
-	return l.cluster.OffsetsAt(ctx, topic, at)
+	store, err := t.store()
+	if err != nil {
+		return nil, err
+	}
+	return store.OffsetsAt(ctx, topic, at)
 }

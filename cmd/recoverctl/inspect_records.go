@@ -34,12 +34,14 @@ func newInspectRecords(a *app) *cobra.Command {
 	var ask recordsAsk
 	var partitions []int
 	cmd := &cobra.Command{
-		Use: "records", Short: "Show records of the action-state topic, decoded or as they lie there", Args: noArgs,
+		Use: "records", Short: "Show records of the action-state topic or table, decoded or as they lie there", Args: noArgs,
 		Long: `Shows the records of a range of offsets, partition by partition, as a restoring
 job would read them: those of aborted and of open transactions too. Each is taken
 apart as far as its bytes tell what it is: key generation, business key,
 sequence, event and action, state and calls. The records with which brokers end
-transactions are shown as such.
+transactions are shown as such. Of a job whose action state lies in a Fluss table it
+shows rows, bucket by bucket, those in remote storage too; a bucket is named with
+--partition, and the column agent_key is told as a header in JSON.
 
 The range begins at the log start, or where one of --from, --from-time,
 --from-marker and --last says, and ends at the log end as it is when reading
@@ -110,7 +112,8 @@ func (a *app) inspectRecords(ctx context.Context, in *inspect.Inspector, job ins
 	if err != nil {
 		return err
 	}
-	r := recordsRun{app: a, ask: ask, browser: b, context: inspect.RecordContext{Partitions: len(b.Topic().Partitions), MaxParallelism: job.MaxParallelism}}
+	r := recordsRun{app: a, ask: ask, browser: b, context: job.RecordContext(), store: job.Store}
+	r.context.Partitions = len(b.Topic().Partitions)
 	if !ask.raw {
 		r.context.Dictionary = in.KeyTexts(ctx, job)
 	}
@@ -149,6 +152,7 @@ type recordsRun struct {
 	ask     recordsAsk
 	browser *inspect.RecordBrowser
 	context inspect.RecordContext
+	store   inspect.Store
 	shown   int
 	broken  bool // the output takes no more
 }
@@ -174,7 +178,7 @@ func (r *recordsRun) partition(ctx context.Context, id int32, begin inspect.Offs
 	topic := r.browser.Topic()
 	at := slices.IndexFunc(topic.Partitions, func(p inspect.Partition) bool { return p.ID == id })
 	if at < 0 {
-		return fault.New(fault.NotFound, "read records", "topic %s has no partition %d", safe(topic.Name), id)
+		return fault.New(fault.NotFound, "read records", "%s %s has no %s %d", r.store.Log(), safe(topic.Name), r.store.Part(), id)
 	}
 	p := topic.Partitions[at]
 	if p.Err != nil {
@@ -187,7 +191,7 @@ func (r *recordsRun) partition(ctx context.Context, id int32, begin inspect.Offs
 	case known:
 		from = max(from, marker)
 	case begin != nil:
-		return fault.New(fault.NotFound, "read records", "where to begin on partition %d is not known", id)
+		return fault.New(fault.NotFound, "read records", "where to begin on %s %d is not known", r.store.Part(), id)
 	case r.ask.last > 0:
 		var err error
 		if from, err = r.lastFrom(ctx, id, to); err != nil {
@@ -275,7 +279,7 @@ func newRecordOutput(r *recordsRun, p inspect.Partition, from, to int64) recordO
 		return recordOutput{recordsRun: r}
 	}
 	t := newTable(r.out, r.width)
-	t.line(fmt.Sprintf("partition %d: offsets %s to %s; the log begins at %s and ends at %s", p.ID, figures.Group(from), figures.Group(to), figures.Group(p.Log.Start), figures.Group(p.Log.End)))
+	t.line(fmt.Sprintf("%s %d: offsets %s to %s; the log begins at %s and ends at %s", r.store.Part(), p.ID, figures.Group(from), figures.Group(to), figures.Group(p.Log.Start), figures.Group(p.Log.End)))
 	if !r.ask.raw {
 		t.row(num("OFFSET"), text("TIME"), text("KEY"), num("SEQ"), text("ACTION"), text("STATE"), num("BYTES"), text("CALLS"))
 	}
@@ -290,9 +294,9 @@ func (o recordOutput) record(r inspect.LogRecord) error {
 	case o.table == nil:
 		return writeLine(o.out, d)
 	case o.ask.raw:
-		rawText(o.table, r)
+		rawText(o.table, r, o.store)
 	default:
-		decodedRow(o.table, d)
+		decodedRow(o.table, d, o.store)
 	}
 	return nil
 }
@@ -312,7 +316,7 @@ func (o recordOutput) end(from, to int64) error {
 	return nil
 }
 
-func decodedRow(t *table, d inspect.DecodedRecord) {
+func decodedRow(t *table, d inspect.DecodedRecord, store inspect.Store) {
 	key, sequence, action := nothing, nothing, nothing
 	switch {
 	case d.Control != inspect.NotControl:
@@ -327,11 +331,11 @@ func decodedRow(t *table, d inspect.DecodedRecord) {
 	if d.ValueBytes != nil {
 		size = figures.Group(*d.ValueBytes)
 	}
-	t.row(num(figures.Group(d.Offset)), text(d.Timestamp.Format("2006-01-02T15:04:05.000Z")), text(key), num(sequence), text(action), text(recordState(d)), num(size), text(recordCalls(d)))
+	t.row(num(figures.Group(d.Offset)), text(d.Timestamp.Format("2006-01-02T15:04:05.000Z")), text(key), num(sequence), text(action), text(recordState(d, store)), num(size), text(recordCalls(d)))
 }
 
 // recordState says what a record is, and what is odd about it.
-func recordState(d inspect.DecodedRecord) string {
+func recordState(d inspect.DecodedRecord, store inspect.Store) string {
 	var words []string
 	switch {
 	case d.Control != inspect.NotControl:
@@ -349,7 +353,7 @@ func recordState(d inspect.DecodedRecord) string {
 		words = append(words, "key of no known layout")
 	}
 	if d.Elsewhere != nil {
-		words = append(words, fmt.Sprintf("belongs on partition %d", *d.Elsewhere))
+		words = append(words, fmt.Sprintf("belongs on %s %d", store.Part(), *d.Elsewhere))
 	}
 	if d.Producer != nil && d.Control == inspect.NotControl {
 		words = append(words, "in a transaction")
@@ -373,10 +377,14 @@ func recordCalls(d inspect.DecodedRecord) string {
 }
 
 // rawText shows a record as it lies there.
-func rawText(t *table, r inspect.LogRecord) {
+func rawText(t *table, r inspect.LogRecord, store inspect.Store) {
 	t.line(fmt.Sprintf("offset %s  %s", figures.Group(r.Offset), r.Timestamp.UTC().Format("2006-01-02T15:04:05.000Z")))
 	for _, h := range r.Headers {
-		rawBytes(t, "header "+safe(h.Key), h.Value)
+		kind := "header "
+		if store == inspect.StoreFluss {
+			kind = "column "
+		}
+		rawBytes(t, kind+safe(h.Key), h.Value)
 	}
 	rawBytes(t, "key", r.Key)
 	rawBytes(t, "value", r.Value)

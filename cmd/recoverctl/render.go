@@ -58,21 +58,12 @@ func renderFindings(t *table, findings []inspect.Finding) {
 }
 
 func renderOverview(t *table, o inspect.JobOverview, now time.Time) {
-	t.line(fmt.Sprintf("job %s, topic %s", safe(o.Job), safe(o.Topic)))
+	t.line(fmt.Sprintf("job %s, %s %s", safe(o.Job), o.Store.Log(), safe(o.Topic)))
 	renderFindings(t, o.Findings)
 	t.line("")
-	t.row(text("topic id"), text(orNothing(o.TopicID)))
-	t.row(text("cluster id"), text(orNothing(o.ClusterID)))
-	if o.ControlTopic == nil {
-		t.row(text("control topic"), text("not configured"))
-	} else {
-		t.row(text("control topic"), text(*o.ControlTopic))
-	}
-	if o.LastOperation != nil {
-		op := o.LastOperation
-		t.row(text("last operation"), text(fmt.Sprintf("%s %s %s, from %s", op.PlanID, op.Status, op.Time.UTC().Format(time.RFC3339), safe(op.SourceRecoveryPoint))))
-	} else {
-		t.row(text("last operation"), text("none known"))
+	t.row(text(o.Store.Log()+" id"), text(orNothing(o.TopicID)))
+	if o.Store != inspect.StoreFluss { // which has none of these
+		renderCleanups(t, o)
 	}
 	renderLiveSource(t, o, now)
 	t.row(text("durable calls"), text(callsOnRecord(o)))
@@ -91,7 +82,7 @@ func renderOverview(t *table, o inspect.JobOverview, now time.Time) {
 		t.line("")
 	}
 	if len(o.Partitions) > 0 {
-		t.row(num("PARTITION"), num("LEADER"), num("LOG START"), num("BOUNDARY"), num("LOG END"), num("SPAN"))
+		t.row(num(strings.ToUpper(o.Store.Part())), num("LEADER"), num("LOG START"), num("BOUNDARY"), num("LOG END"), num("SPAN"))
 	}
 	for _, p := range o.Partitions {
 		span := nothing
@@ -99,6 +90,22 @@ func renderOverview(t *table, o inspect.JobOverview, now time.Time) {
 			span = figures.Group(*p.LogEnd - *p.LogStart)
 		}
 		t.row(num(fmt.Sprint(p.Partition)), num(fmt.Sprint(p.Leader)), num(optional(p.LogStart)), num(optional(p.Boundary)), num(optional(p.LogEnd)), num(span))
+	}
+}
+
+// renderCleanups tells of the cluster and of the cleanups of its topics.
+func renderCleanups(t *table, o inspect.JobOverview) {
+	t.row(text("cluster id"), text(orNothing(o.ClusterID)))
+	if o.ControlTopic == nil {
+		t.row(text("control topic"), text("not configured"))
+	} else {
+		t.row(text("control topic"), text(*o.ControlTopic))
+	}
+	if o.LastOperation != nil {
+		op := o.LastOperation
+		t.row(text("last operation"), text(fmt.Sprintf("%s %s %s, from %s", op.PlanID, op.Status, op.Time.UTC().Format(time.RFC3339), safe(op.SourceRecoveryPoint))))
+	} else {
+		t.row(text("last operation"), text("none known"))
 	}
 }
 

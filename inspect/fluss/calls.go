@@ -3,7 +3,6 @@ package fluss
 import (
 	"context"
 	"errors"
-	"strconv"
 	"sync"
 
 	"github.com/recoverctl/recoverctl/inspect"
@@ -20,7 +19,7 @@ var _ inspect.CallReader = (*Store)(nil)
 // returned.
 func (s *Store) ReadCalls(ctx context.Context, data inspect.DataTopic, q inspect.CallQuestion, watch func(inspect.CallUpdate)) (inspect.DurableCalls, error) {
 	c := callScan{
-		store: s, scan: inspect.NewCallScan(q, data.IDs()), watch: watch, rows: map[int32]int64{},
+		store: s, scan: inspect.NewCallScan(q, data.IDs()), watch: watch, ask: q.Final, rows: map[int32]int64{},
 		extent: inspect.ScanExtent{From: inspect.Offsets{}, To: inspect.Offsets{}, Read: inspect.Offsets{}},
 	}
 	c.read(ctx, data, q)
@@ -40,22 +39,21 @@ type callScan struct {
 	mu     sync.Mutex
 	extent inspect.ScanExtent
 	faults []error
+	final  inspect.DurableCalls // what the watcher is to be told; only with ask
+	ask    bool
 	rows   map[int32]int64 // shown in the first pass, by bucket
-	at     map[int32]int64 // how far each bucket was shown in this pass
+	at     map[int32]int64 // how far each bucket was read in this pass
+	shown  map[int32]int64 // up to where every batch of it was shown
+	ends   map[int32]int64
 	pass   int
 	span   int64
 	total  int64
 }
 
 func (c *callScan) read(ctx context.Context, data inspect.DataTopic, q inspect.CallQuestion) {
-	table, found, err := c.store.tableOf(ctx, data.Name)
-	switch {
-	case err != nil:
+	table, err := c.store.described(ctx, data, "scan for calls")
+	if err != nil {
 		c.faults = append(c.faults, err)
-		return
-	case !found || strconv.FormatInt(table.ID, 10) != data.TopicID:
-		c.faults = append(c.faults, fault.New(fault.Drift, "scan for calls", "table %s is no longer the one that was described: its id was %s", show(table.Path), data.TopicID).
-			WithHint("ask again").WithRef("table "+show(table.Path)))
 		return
 	}
 	c.table = table
@@ -81,10 +79,10 @@ func (c *callScan) windows(ctx context.Context, pass int, windows []inspect.Wind
 		q.Files = nil
 	}
 	c.mu.Lock()
-	c.pass, c.span, c.total, c.at = pass, 0, 0, map[int32]int64{}
+	c.pass, c.span, c.total, c.at, c.shown, c.ends = pass, 0, 0, map[int32]int64{}, map[int32]int64{}, map[int32]int64{}
 	for _, w := range windows {
 		c.total += w.To - w.From
-		c.at[w.Partition] = w.From
+		c.at[w.Partition], c.shown[w.Partition], c.ends[w.Partition] = w.From, w.From, w.To
 		q.Spans = append(q.Spans, flussrpc.Span{Bucket: w.Partition, From: w.From, To: w.To})
 	}
 	c.mu.Unlock()
@@ -127,18 +125,36 @@ func (c *callScan) visit(ctx context.Context, p flussrpc.Piece) error {
 	if c.pass == 1 {
 		c.rows[p.Bucket] += rows
 	}
+	if p.Batch.BaseOffset <= c.shown[p.Bucket] {
+		c.shown[p.Bucket] = max(c.shown[p.Bucket], p.Batch.Next())
+	}
 	return err
 }
 
 // passed notes how far a bucket was read.
 func (c *callScan) passed(bucket int32, next int64) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	c.span += next - c.at[bucket]
 	c.at[bucket] = next
 	if c.pass == 1 {
 		c.extent.Read[bucket] = next
 	}
+	whole := c.ask && next >= c.ends[bucket] && c.shown[bucket] >= next
+	c.mu.Unlock()
+	if whole {
+		c.finished(bucket)
+	}
+}
+
+// finished takes what is final when a bucket was read to its end. Where some of it was
+// lost on the way, it is not asked: the answer says so with its end.
+func (c *callScan) finished(bucket int32) {
+	final := c.scan.Final(bucket)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.final.Actions = append(c.final.Actions, final.Actions...)
+	c.final.Siblings = append(c.final.Siblings, final.Siblings...)
+	c.final.Removed = append(c.final.Removed, final.Removed...)
 }
 
 // result says what of a bucket could not be read.
@@ -207,6 +223,7 @@ func (c *callScan) tell(complete bool) {
 	u.Progress.Records, u.Progress.Bytes, u.Progress.Open = c.scan.Seen()
 	c.mu.Lock()
 	u.Progress.Pass, u.Progress.Span, u.Progress.Total = c.pass, c.span, c.total
+	u.Final, c.final = c.final, inspect.DurableCalls{}
 	c.mu.Unlock()
 	c.watch(u)
 }

@@ -54,7 +54,6 @@ func (s *Store) ReadRecords(ctx context.Context, data inspect.DataTopic, q inspe
 
 // after reads forward until the page is full or the log ends.
 func (r *reader) after(ctx context.Context, q inspect.RecordQuestion, page *inspect.RecordPage) error {
-	size := 0
 	for page.Next < r.end {
 		records, next, err := r.advance(ctx, page.Next)
 		if err != nil {
@@ -64,69 +63,31 @@ func (r *reader) after(ctx context.Context, q inspect.RecordQuestion, page *insp
 			if record.Offset >= r.end {
 				break
 			}
-			if len(page.Records) == q.Count || size >= q.Bytes {
+			if page.Full(q) || !page.Add(q, logRecord(record)) {
 				return nil
 			}
-			out := logRecord(record)
-			if size += out.Size(); size > q.Bytes && len(page.Records) > 0 {
-				return nil
-			}
-			page.Records = append(page.Records, out)
-			page.Next = record.Offset + 1
 		}
 		page.Next = min(next, r.end)
 	}
 	return nil
 }
 
-// before reads the stretch in front of the page, and longer ones in front of
-// that, until the page is full or begins at the log start.
+// before reads the stretch in front of the page, and longer ones in front of that.
 func (r *reader) before(ctx context.Context, q inspect.RecordQuestion, start int64, page *inspect.RecordPage) error {
-	size := 0
-	for stretch := int64(q.Count); page.From > start; stretch *= 2 {
-		kept := tail{from: max(start, page.From-stretch), count: q.Count - len(page.Records), bytes: q.Bytes - size}
-		if len(page.Records) == 0 {
-			kept.least = 1
-		}
-		from := kept.from
-		r.end = page.From
+	return page.FillBack(q, start, func(from, to int64, add func(inspect.LogRecord)) error {
+		r.end = to
 		for p, err := range r.pages(ctx, from) {
 			if err != nil {
 				return err
 			}
 			for _, record := range p.records {
-				if record.Offset < r.end {
-					kept.add(logRecord(record))
+				if record.Offset < to {
+					add(logRecord(record))
 				}
 			}
 		}
-		page.Records, page.From = append(kept.records, page.Records...), kept.from
-		if size += kept.size; kept.from > from || len(page.Records) == q.Count || size >= q.Bytes {
-			return nil
-		}
-	}
-	return nil
-}
-
-// tail keeps the last records of a stretch: at least so many, and more as far as
-// count and bytes allow.
-type tail struct {
-	from         int64 // every record from here on is kept
-	least, count int
-	bytes        int
-	records      []inspect.LogRecord
-	size         int
-}
-
-func (t *tail) add(record inspect.LogRecord) {
-	t.records = append(t.records, record)
-	t.size += record.Size()
-	for len(t.records) > t.least && (len(t.records) > t.count || t.size > t.bytes) {
-		t.from = t.records[0].Offset + 1
-		t.size -= t.records[0].Size()
-		t.records[0] = inspect.LogRecord{} // its value can go
-		t.records = t.records[1:]
-	}
+		return nil
+	})
 }
 
 // logRecord copies a record out of the batch that it came in: a kept record must

@@ -68,9 +68,9 @@ func (s *Screen) digest(d string) string {
 func (s *Screen) sentences(p *sheet.Page, row scan.Row) {
 	a := row.Action
 	s.outcomes(p, row)
-	p.Say(fmt.Sprintf("Partition %d, offset %s. %s", a.Partition, figures.Group(a.Offset), whatIsKnown(row)))
+	p.Say(phrase.Capital(s.place(inspect.RecordPosition{Partition: a.Partition, Offset: a.Offset})) + ". " + s.whatIsKnown(row))
 	if a.Elsewhere != nil {
-		p.Sign(theme.Warning, fmt.Sprintf("its key computes to partition %d", *a.Elsewhere))
+		p.Sign(theme.Warning, fmt.Sprintf("its key computes to %s %d", s.options.Job.Store.Part(), *a.Elsewhere))
 	}
 }
 
@@ -110,12 +110,12 @@ func (s *Screen) groups(row scan.Row) []group {
 	return groups
 }
 
-// whatIsKnown is what the topic tells of a call, and what it does not.
-func whatIsKnown(row scan.Row) string {
+// whatIsKnown is what the log tells of a call, and what it does not.
+func (s *Screen) whatIsKnown(row scan.Row) string {
 	c, a := row.Call(), row.Action
 	switch {
 	case a.Completed && a.Tombstone != nil:
-		return "The action completed, and the tombstone at " + place(*a.Tombstone) + " removed its record."
+		return "The action completed, and the tombstone at " + s.place(*a.Tombstone) + " removed its record."
 	case a.Completed:
 		return "The action completed."
 	case c == nil:
@@ -125,9 +125,9 @@ func whatIsKnown(row scan.Row) string {
 	case inspect.CallPending:
 		return "It began, and no result is on record: it may or may not have happened."
 	case inspect.CallOverwritten:
-		text := fmt.Sprintf("It was PENDING at %s", place(c.Seen))
+		text := fmt.Sprintf("It was PENDING at %s", s.place(c.Seen))
 		if c.Lost != nil {
-			text += fmt.Sprintf(", and the record at %s no longer has it", place(*c.Lost))
+			text += fmt.Sprintf(", and the record at %s no longer has it", s.place(*c.Lost))
 		}
 		return text + ": it may still be out, or have happened."
 	case inspect.CallSaved:
@@ -135,7 +135,7 @@ func whatIsKnown(row scan.Row) string {
 	case inspect.CallUnmatched:
 		text := "The action's id is of a JVM that has ended: no restore matches it."
 		if a.Newer != nil {
-			text += fmt.Sprintf(" The id in its place first appears at %s.", place(*a.Newer))
+			text += fmt.Sprintf(" The id in its place first appears at %s.", s.place(*a.Newer))
 		}
 		return text
 	default:
@@ -154,8 +154,9 @@ func saved(c inspect.Call) string {
 	}
 }
 
-func place(at inspect.RecordPosition) string {
-	return fmt.Sprintf("partition %d, offset %s", at.Partition, figures.Group(at.Offset))
+// place is a partition or a bucket with an offset.
+func (s *Screen) place(at inspect.RecordPosition) string {
+	return fmt.Sprintf("%s %d, offset %s", s.options.Job.Store.Part(), at.Partition, figures.Group(at.Offset))
 }
 
 // all is everything that the scan knows of an action, for the detail screen and
@@ -182,19 +183,19 @@ func (s *Screen) action(p *sheet.Page, row scan.Row) {
 	fact("sequence", figures.Group(a.Sequence))
 	fact("event", phrase.Safe(strings.TrimSpace(a.EventType+" "+a.EventUUID)))
 	fact("action", phrase.Safe(a.ActionUUID)+", "+actionState(a))
-	fact("record", place(inspect.RecordPosition{Partition: a.Partition, Offset: a.Offset})+", written "+phrase.Clock(a.Timestamp, at)+" ("+clock.Age(at.Sub(a.Timestamp))+" before the scan)")
+	fact("record", s.place(inspect.RecordPosition{Partition: a.Partition, Offset: a.Offset})+", written "+phrase.Clock(a.Timestamp, at)+" ("+clock.Age(at.Sub(a.Timestamp))+" before the scan)")
 	fact("history", fmt.Sprintf("%s seen, the first at offset %s", count(a.Records, "record"), figures.Group(a.First)))
 	if a.Tombstone != nil {
-		fact("tombstone", place(*a.Tombstone))
+		fact("tombstone", s.place(*a.Tombstone))
 	}
 	if a.Repeated > 1 {
 		p.Sign(theme.Warning, figures.Group(a.Repeated)+" equal records of it follow each other")
 	}
 	if a.Unreadable != nil {
-		p.Sign(theme.Warning, "the value at "+place(*a.Unreadable)+" can't be read")
+		p.Sign(theme.Warning, "the value at "+s.place(*a.Unreadable)+" can't be read")
 	}
 	if a.Elsewhere != nil {
-		p.Sign(theme.Warning, fmt.Sprintf("the key computes to partition %d", *a.Elsewhere))
+		p.Sign(theme.Warning, fmt.Sprintf("the key computes to %s %d", s.options.Job.Store.Part(), *a.Elsewhere))
 	}
 	for i := range max(len(a.Calls), 1) {
 		r := row
@@ -217,13 +218,13 @@ func (s *Screen) call(p *sheet.Page, row scan.Row) {
 		if c.Status != nil {
 			status = phrase.Safe(*c.Status)
 		}
-		text := "status on record: " + status + ", last seen at " + place(c.Seen)
+		text := "status on record: " + status + ", last seen at " + s.place(c.Seen)
 		if c.ArgsDigest != "" {
 			text = "arguments " + phrase.Safe(c.ArgsDigest) + ", " + text
 		}
 		p.Say(text)
 	}
-	p.Say(whatIsKnown(row))
+	p.Say(s.whatIsKnown(row))
 	s.outcomes(p, row)
 }
 

@@ -64,10 +64,10 @@ func (s *Screen) word(word string) (test, string) {
 		return func(r scan.Row) bool { return outcomeWords(r, points, find.In) }, ""
 	case field == "event":
 		return func(r scan.Row) bool { return find.In(r.Action.EventType) }, ""
-	case field == "partition":
+	case field == "partition" || field == s.options.Job.Store.Part():
 		n, err := strconv.ParseInt(value, 10, 32)
 		if err != nil {
-			return nil, "partition: takes a number"
+			return nil, field + ": takes a number"
 		}
 		return func(r scan.Row) bool { return int64(r.Action.Partition) == n }, ""
 	case field == "seq":

@@ -20,7 +20,7 @@ func (s *Screen) find() tui.Cmd {
 		Title: "Find a key",
 		Lines: []string{
 			"TYPE:VALUE, as in string:alice or long:42, for a key of any type; or its text alone.",
-			"The whole topic is read for its actions.",
+			"The whole " + s.options.Job.Store.Log() + " is read for its actions.",
 		},
 		Label: "Key",
 		Check: func(text string) string {
@@ -135,7 +135,7 @@ func (f *found) facts(p *sheet.Page) {
 		}
 		return figures.Group(int64(*n))
 	}
-	actions := "the topic was not read for them"
+	actions := "the " + f.list.options.Job.Store.Log() + " was not read for them"
 	if k.Scanned != nil {
 		actions = figures.Group(int64(len(k.Actions))) + " in " + count(k.Scanned.Records, "record")
 	}
@@ -144,13 +144,21 @@ func (f *found) facts(p *sheet.Page) {
 		{{Text: "text"}, {Text: phrase.Safe(k.Text)}},
 		{{Text: "digest"}, {Text: "sha256 " + phrase.Safe(strings.Join(append([]string{k.Digest}, k.OtherDigests...), ", "))}},
 		{{Text: "key group"}, {Text: number(k.KeyGroup)}},
-		{{Text: "partition"}, {Text: number(k.Partition) + "; releases 0.1 to 0.3: " + number(k.PartitionReleased)}},
+		{{Text: f.list.options.Job.Store.Part()}, {Text: f.part(number)}},
 		{{Text: "actions"}, {Text: actions}},
 	}
 	p.Table([]sheet.Column{{Title: "KEY"}, {Title: ""}}, rows)
 	for _, note := range k.Notes {
 		p.Sign(theme.Warning, phrase.Safe(note))
 	}
+}
+
+// part is where the key's records are: by release on a topic, in a table in any.
+func (f *found) part(number func(*int32) string) string {
+	if f.list.options.Job.Store == inspect.StoreFluss {
+		return number(f.key.Bucket)
+	}
+	return number(f.key.Partition) + "; releases 0.1 to 0.3: " + number(f.key.PartitionReleased)
 }
 
 func textOf(p *sheet.Page) string { return strings.Join(p.Lines, "\n") + "\n" }

@@ -50,7 +50,7 @@ func (s *Screen) sum(p *sheet.Page) {
 	calls := s.shown.Calls
 	p.Title("READ")
 	p.Say(count(calls.Scanned.Records, "record") + ", " + figures.Bytes(calls.Scanned.Bytes) + " of keys and values, in a span of " +
-		figures.Group(inspect.Span(calls.Scanned.From, calls.Scanned.To)) + " offsets of " + phrase.Count(len(calls.Scanned.To), "partition", "partitions"))
+		figures.Group(inspect.Span(calls.Scanned.From, calls.Scanned.To)) + " offsets of " + phrase.Parts(s.options.Job.Store, len(calls.Scanned.To)))
 	p.Say(count(calls.Tombstones, "tombstone") + ", " + count(calls.Unattributable, "key") + " of no known layout, " +
 		count(calls.Unreadable, "value") + " that is no action state")
 	for _, k := range calls.UnknownKeys {
@@ -58,7 +58,7 @@ func (s *Screen) sum(p *sheet.Page) {
 		if k.Key != nil {
 			text = phrase.Safe(*k.Key)
 		}
-		p.Hang(sheet.Indent+"  ", theme.Muted, place(k.RecordPosition)+": "+text)
+		p.Hang(sheet.Indent+"  ", theme.Muted, s.place(k.RecordPosition)+": "+text)
 	}
 	if len(s.shown.Calls.Points) > 0 {
 		p.Title("FROM EACH RECOVERY POINT")

@@ -17,7 +17,7 @@ import (
 // written here. Its texts are as they were configured; secrets are no part of
 // them.
 type Connection struct {
-	Kind    string // "kafka", "flink", "recovery points", "object store", "path mapping"
+	Kind    string // "kafka", "fluss", "flink", "recovery points", "object store", "path mapping"
 	Address string // what is connected to; may be empty
 	For     string // what needs it, as in "job order-agent"; may be empty
 	Used    string // how much it was asked so far; may be empty

@@ -34,7 +34,7 @@ func (s *Screen) Keys() []tui.Key {
 	}
 	noPartition := func() string {
 		if len(s.reader.Reading.Overview.Partitions) == 0 {
-			return "no partition is known"
+			return "no " + s.options.Job.Store.Part() + " is known"
 		}
 		return ""
 	}
@@ -49,7 +49,7 @@ func (s *Screen) Keys() []tui.Key {
 		choose = "unchoose"
 	}
 	panes := s.panes.Keys()
-	panes[0].Help = "partitions"
+	panes[0].Help = s.options.Job.Store.Part() + "s"
 	panes[0].Quiet = true // the line under the bars names it
 	table := s.points
 	if s.onParts() {
@@ -202,7 +202,7 @@ func Commands(o Options) []tui.Command {
 		calls = []tui.Command{{Name: "calls", Help: "durable calls at risk" + of, Run: push(func() tui.Screen { return o.calls(nil) })}}
 	}
 	if o.Records != nil {
-		calls = append(calls, tui.Command{Name: "records", Help: "the records of the topic" + of, Run: push(func() tui.Screen { return o.records(0, -1) })})
+		calls = append(calls, tui.Command{Name: "records", Help: "the records of the " + o.Job.Store.Log() + of, Run: push(func() tui.Screen { return o.records(0, -1) })})
 	}
 	return append(append(calls, []tui.Command{
 		{Name: "findings", Help: "what is wrong" + of, Run: push(o.findings)},

@@ -77,7 +77,7 @@ func (s *Screen) loading(size tui.Size) []string {
 			lines = append(lines, s.options.Theme.Paint(theme.Muted, line))
 		}
 	}
-	add("topic " + phrase.Safe(job.Topic))
+	add(job.Store.Log() + " " + phrase.Safe(job.Topic))
 	if job.ControlTopic != nil {
 		add("control topic " + phrase.Safe(*job.ControlTopic))
 	}
@@ -144,7 +144,7 @@ func (s *Screen) layout(size tui.Size) layout {
 		l.rest = s.order.rest(left-2, width-len(tabKey)-4)
 	default:
 		l.points = min(want, max(free-2, 1))
-		lead := phrase.Count(parts, "partition", "partitions") + ": "
+		lead := phrase.Parts(s.options.Job.Store, parts) + ": "
 		l.rest = lead + s.order.sum(width-len(tabKey)-4-len(lead))
 	}
 	return l
@@ -241,15 +241,19 @@ func (s *Screen) noPoints(width int) []string {
 }
 
 func (s *Screen) noPartitions() string {
+	part, log, servers := s.options.Job.Store.Part(), s.options.Job.Store.Log(), "brokers"
+	if s.options.Job.Store == inspect.StoreFluss {
+		servers = "servers"
+	}
 	for _, f := range s.reader.Reading.Overview.Findings {
-		if f.Rule == "topic-missing" {
-			return "No partition: the topic does not exist, or may not be seen."
+		if f.Rule == "topic-missing" || f.Rule == "table-missing" {
+			return "No " + part + ": the " + log + " does not exist, or may not be seen."
 		}
 	}
 	if s.reader.Reading.Awaited.Log {
-		return "The partitions are not known: the brokers have not answered yet."
+		return "The " + part + "s are not known: the " + servers + " have not answered yet."
 	}
-	return "The partitions are not known: the topic could not be read."
+	return "The " + part + "s are not known: the " + log + " could not be read."
 }
 
 // paneHead is the recovery point that the bars are about, while the keys act on
@@ -262,7 +266,7 @@ func (s *Screen) paneHead(width, most int) []string {
 		verdict, tone := phrase.Verdict(p.Verdict)
 		lines[0] = " " + th.Signs.Marker + " " + th.Paint(theme.Title, s.names[p.URI]) + "  " + th.Paint(tone, verdict)
 		if p.Verdict == inspect.Accepted {
-			lines[0] += "  " + phrase.Clip(spanOf(*p), width-3-ansi.StringWidth(lines[0]), th.Signs.More)
+			lines[0] += "  " + phrase.Clip(spanOf(s.options.Job.Store, *p), width-3-ansi.StringWidth(lines[0]), th.Signs.More)
 		}
 	}
 	if most < 1 {

@@ -100,7 +100,7 @@ func (r pointRows) Detail(i int) []string {
 	var lines []string
 	switch p.Verdict {
 	case inspect.Accepted:
-		lines = phrase.Wrap(spanOf(p), width)
+		lines = phrase.Wrap(spanOf(r.options.Job.Store, p), width)
 		if len(p.Unchecked) > 1 {
 			lines = append(lines, phrase.Hang("not checked: ", phrase.Safe(strings.Join(p.Unchecked, ", ")), width)...)
 		}
@@ -118,11 +118,11 @@ func (r pointRows) Detail(i int) []string {
 	return lines
 }
 
-func spanOf(p inspect.PointSummary) string {
+func spanOf(store inspect.Store, p inspect.PointSummary) string {
 	if len(p.Validation.Window) == 0 {
 		return "replays nothing"
 	}
-	return fmt.Sprintf("replays a span of %s offsets in %s", figures.Group(p.Span), phrase.Count(len(p.Validation.Window), "partition", "partitions"))
+	return fmt.Sprintf("replays a span of %s offsets in %s", figures.Group(p.Span), phrase.Parts(store, len(p.Validation.Window)))
 }
 
 // doubt is why the first rule that could not be asked could not.

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/recoverctl/recoverctl/inspect"
 	"github.com/recoverctl/recoverctl/internal/clock"
@@ -28,6 +30,15 @@ func Job(j inspect.Job) string {
 		return "job of topic " + Safe(j.Topic)
 	}
 	return Safe(j.Name)
+}
+
+// Parts counts the parts of a job's log, as in "8 buckets".
+func Parts(store inspect.Store, n int) string { return Count(n, store.Part(), store.Part()+"s") }
+
+// Capital is a text with a capital first letter, as at the beginning of a sentence.
+func Capital(text string) string {
+	first, size := utf8.DecodeRuneInString(text)
+	return string(unicode.ToUpper(first)) + text[size:]
 }
 
 // Copied is text for the clipboard: as it is, and nothing where it holds what a

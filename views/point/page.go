@@ -64,7 +64,7 @@ func (p *page) verdict() {
 		switch {
 		case summary.Verdict == inspect.Accepted:
 			word += fmt.Sprintf(": a restore replays a span of %s offsets in %s", figures.Group(summary.Span),
-				phrase.Count(len(summary.Validation.Window), "partition", "partitions"))
+				phrase.Parts(p.options.Job.Store, len(summary.Validation.Window)))
 			if open := summary.Unchecked; len(open) > 0 {
 				word += "; not checked: " + phrase.Safe(strings.Join(open, ", "))
 			}
@@ -158,7 +158,7 @@ func (p *page) operators() {
 // partition.
 func (p *page) replay() {
 	merged := p.point.Merged
-	p.Title("Merged marker: " + mergedWords(merged))
+	p.Title("Merged marker: " + mergedWords(p.options.Job.Store, merged))
 	if merged.Problem != nil {
 		p.Sign(theme.Error, phrase.Safe(merged.Problem.Message))
 	}
@@ -188,14 +188,14 @@ func (p *page) replay() {
 		p.Hang(indent, theme.Warning, "no replay window is known: "+none+" below; v shows why")
 	case summary.Verdict != inspect.Accepted:
 		p.Hang(indent, theme.Warning, fmt.Sprintf("%s: no restore replays this. Of %s the records from the marker on are in the log; v shows why",
-			summary.Verdict, phrase.Count(len(window), "partition", "partitions")))
+			summary.Verdict, phrase.Parts(p.options.Job.Store, len(window))))
 	default:
 		p.Hang(indent, theme.Plain, "replay window: a span of "+figures.Group(total)+" offsets, log ends as of the overview")
 	}
-	p.Table([]sheet.Column{{Title: "PARTITION", Right: true}, {Title: "READS FROM", Right: true}, {Title: "LOG END", Right: true}, {Title: "SPAN TO END", Right: true}}, rows)
+	p.Table([]sheet.Column{{Title: strings.ToUpper(p.options.Job.Store.Part()), Right: true}, {Title: "READS FROM", Right: true}, {Title: "LOG END", Right: true}, {Title: "SPAN TO END", Right: true}}, rows)
 }
 
-func mergedWords(m inspect.Merged) string {
+func mergedWords(store inspect.Store, m inspect.Merged) string {
 	switch m.Kind {
 	case inspect.MergedVersioned:
 		words := "versioned, " + phrase.Count(len(m.Offsets), "partition", "partitions")
@@ -204,7 +204,10 @@ func mergedWords(m inspect.Merged) string {
 		}
 		return words
 	case inspect.MergedLegacy:
-		return "legacy, " + phrase.Count(len(m.Offsets), "partition", "partitions") + ", names no topic"
+		if store == inspect.StoreFluss { // the only ones that there are
+			return phrase.Parts(store, len(m.Offsets)) + ", names no table"
+		}
+		return "legacy, " + phrase.Parts(store, len(m.Offsets)) + ", names no topic"
 	case inspect.MergedNone:
 		return "none, a restore begins with an empty action state"
 	default:

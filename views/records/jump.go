@@ -20,7 +20,17 @@ type target struct {
 }
 
 // jumpHelp names what target takes.
-const jumpHelp = "an offset, 3/4100 (a partition and an offset), start, end, boundary, a time (14:03, 2026-03-01T14:03:00Z, or 2h ago as 2h), or a recovery point (chk-44)"
+func (s *Screen) jumpHelp() string {
+	boundary := "boundary, "
+	if s.options.Job.Store == inspect.StoreFluss {
+		boundary = "" // there are none
+	}
+	return "an offset, 3/4100 (a " + s.part() + " and an offset), start, end, " + boundary + "a time (14:03, 2026-03-01T14:03:00Z, or 2h ago as 2h), or a recovery point (chk-44)"
+}
+
+// part and logWord are the store's own words for a part of the log, and for all of it.
+func (s *Screen) part() string    { return s.options.Job.Store.Part() }
+func (s *Screen) logWord() string { return s.options.Job.Store.Log() }
 
 // target reads where the operator wants to go. The sentence says why it is not
 // understood.
@@ -30,7 +40,7 @@ func (s *Screen) target(text string) (target, string) {
 		n, err := strconv.ParseInt(p, 10, 32)
 		if err == nil {
 			if _, known := s.log(int32(n)); !known {
-				return target{}, fmt.Sprintf("the topic has no partition %d", n)
+				return target{}, fmt.Sprintf("the %s has no %s %d", s.logWord(), s.part(), n)
 			}
 			part, text = int32(n), offset
 		}
@@ -47,7 +57,7 @@ func (s *Screen) target(text string) (target, string) {
 	case "boundary":
 		at, ok := s.boundary(part)
 		if !ok {
-			return target{}, "no boundary is known for this partition"
+			return target{}, "no boundary is known for this " + s.part()
 		}
 		return target{partition: part, offset: at}, ""
 	}
@@ -55,7 +65,7 @@ func (s *Screen) target(text string) (target, string) {
 		if name := s.names[p.URI]; name == text || phrase.Last(p.URI) == text {
 			at, ok := p.Offsets[part]
 			if !ok {
-				return target{}, "the marker of " + name + " is not known for this partition"
+				return target{}, "the marker of " + name + " is not known for this " + s.part()
 			}
 			return target{partition: part, offset: at}, ""
 		}
@@ -80,7 +90,7 @@ func (s *Screen) target(text string) (target, string) {
 			return target{partition: part, time: today}, ""
 		}
 	}
-	return target{}, "that is none of: " + jumpHelp
+	return target{}, "that is none of: " + s.jumpHelp()
 }
 
 // boundary is the boundary in force on a partition.

@@ -32,7 +32,7 @@ func linesOf(page inspect.RecordPage, c inspect.RecordContext) []line {
 	next := page.From
 	gap := func(until int64) {
 		if until > next {
-			lines = append(lines, line{offset: next, gap: until - next, what: nothingHere(until - next), tone: theme.Muted})
+			lines = append(lines, line{offset: next, gap: until - next, what: nothingHere(c.Store, until-next), tone: theme.Muted})
 		}
 	}
 	for _, r := range page.Records {
@@ -44,11 +44,15 @@ func linesOf(page inspect.RecordPage, c inspect.RecordContext) []line {
 	return lines
 }
 
-func nothingHere(n int64) string {
-	if n == 1 {
-		return "no record: compacted, or never one"
+func nothingHere(store inspect.Store, n int64) string {
+	why := "compacted, or never one"
+	if store == inspect.StoreFluss {
+		why = "a batch without rows"
 	}
-	return figures.Group(n) + " offsets without a record: compacted, or never one"
+	if n == 1 {
+		return "no record: " + why
+	}
+	return figures.Group(n) + " offsets without a record: " + why
 }
 
 func lineOf(r inspect.LogRecord, c inspect.RecordContext) line {

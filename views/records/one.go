@@ -61,14 +61,14 @@ type read struct {
 }
 
 func (o *one) Init() tui.Cmd {
-	b, part, offset, c := o.list.browser, o.list.partition, o.offset, o.list.context
+	b, part, offset, c, word := o.list.browser, o.list.partition, o.offset, o.list.context, o.list.part()
 	return tui.Batch(tui.Work(o), tui.Load("record", func(ctx context.Context) (read, error) {
 		page, err := b.From(ctx, part, offset, 1)
 		if err != nil {
 			return read{}, err
 		}
 		if len(page.Records) == 0 || page.Records[0].Offset != offset {
-			return read{}, fault.New(fault.NotFound, "read records", "partition %d has no record at offset %s any more", part, figures.Group(offset)).
+			return read{}, fault.New(fault.NotFound, "read records", "%s %d has no record at offset %s any more", word, part, figures.Group(offset)).
 				WithHint("r in the list reads the log range again")
 		}
 		r := page.Records[0]
@@ -170,9 +170,12 @@ func (o *one) lay() {
 func (o *one) facts(p *sheet.Page) {
 	r, d := o.record, o.decoded
 	fact := func(name, value string) { p.Hang(fmt.Sprintf("   %-12s ", name), theme.Plain, value) }
-	fact("record", fmt.Sprintf("partition %d, offset %s", r.Partition, figures.Group(r.Offset)))
+	fact("record", fmt.Sprintf("%s %d, offset %s", o.list.part(), r.Partition, figures.Group(r.Offset)))
 	by := "as its writer says"
-	if r.Appended {
+	switch {
+	case r.Appended && o.list.options.Job.Store == inspect.StoreFluss:
+		by = "as the server appended it"
+	case r.Appended:
 		by = "as the broker says"
 	}
 	fact("time", r.Timestamp.UTC().Format(time.RFC3339Nano)+", "+by)
@@ -187,13 +190,21 @@ func (o *one) facts(p *sheet.Page) {
 		if h.Value != nil {
 			value = phrase.Safe(string(h.Value))
 		}
-		fact("header", phrase.Safe(h.Key)+" = "+value)
+		name := "header"
+		if o.list.options.Job.Store == inspect.StoreFluss {
+			name = "column"
+		}
+		fact(name, phrase.Safe(h.Key)+" = "+value)
 	}
 	if d.Elsewhere != nil {
-		p.Sign(theme.Warning, fmt.Sprintf("the key computes to partition %d", *d.Elsewhere))
+		p.Sign(theme.Warning, fmt.Sprintf("the key computes to %s %d", o.list.part(), *d.Elsewhere))
 	}
 	if d.Refused != nil {
-		p.Sign(theme.Error, "a restore of the next version stops here: "+phrase.Safe(d.Refused.Message))
+		who := "a restore of the next version"
+		if o.list.options.Job.Store == inspect.StoreFluss {
+			who = "a restore"
+		}
+		p.Sign(theme.Error, who+" stops here: "+phrase.Safe(d.Refused.Message))
 	}
 	o.calls(p)
 	p.Title("  VALUE  " + string(o.kind) + ", " + figures.Group(int64(len(r.Value))) + " bytes, " + modeNames[o.mode])

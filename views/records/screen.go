@@ -87,8 +87,9 @@ func New(o Options) *Screen {
 	}
 	s := &Screen{
 		options: o, names: phrase.Names(o.Reading.Overview.Points), partition: o.Partition, goal: -1,
-		context: inspect.RecordContext{MaxParallelism: o.Job.MaxParallelism, Dictionary: o.Dictionary},
+		context: o.Job.RecordContext(),
 	}
+	s.context.Dictionary = o.Dictionary
 	s.table = vtable.New(o.Theme, columns, rows{s})
 	return s
 }
@@ -356,9 +357,9 @@ func (s *Screen) head(width int) []string {
 	p := &sheet.Page{Theme: s.options.Theme, Width: width}
 	if s.browser != nil {
 		log, ok := s.log(s.partition)
-		text := fmt.Sprintf("partition %d of %d: offsets %s", s.partition, len(s.browser.Topic().Partitions), span(log))
+		text := fmt.Sprintf("%s %d of %d: offsets %s", s.part(), s.partition, len(s.browser.Topic().Partitions), span(log))
 		if !ok {
-			text = fmt.Sprintf("the topic has no partition %d", s.partition)
+			text = fmt.Sprintf("the %s has no %s %d", s.logWord(), s.part(), s.partition)
 		}
 		p.Hang(" ", theme.Title, text)
 	}
@@ -376,9 +377,9 @@ func (s *Screen) View(size tui.Size) string {
 		lines = append(lines, "   reading "+phrase.Clip(phrase.Safe(s.options.Job.Topic), size.Width-12, s.options.Theme.Signs.More))
 	case s.err != nil:
 	case log.Start == log.End:
-		lines = append(lines, "   the partition is empty: its log starts where it ends")
+		lines = append(lines, "   the "+s.part()+" is empty: its log starts where it ends")
 	default:
-		lines = append(lines, "   no offset of this partition holds a record any more")
+		lines = append(lines, "   no offset of this "+s.part()+" holds a record any more")
 	}
 	return strings.Join(lines, "\n")
 }
@@ -396,7 +397,7 @@ func (s *Screen) Commands() []tui.Command { return overview.Elsewhere(s.options.
 func (s *Screen) Keys() []tui.Key {
 	noTopic := func() string {
 		if s.browser == nil {
-			return "the topic is not known"
+			return "the " + s.logWord() + " is not known"
 		}
 		return ""
 	}
@@ -429,8 +430,8 @@ func (s *Screen) Keys() []tui.Key {
 		}},
 		{Keys: []string{"J"}, Help: "jump", Disabled: noTopic, Run: s.ask},
 		{Keys: []string{"m"}, Help: "next mark", Disabled: s.noMark, Run: s.nextMark},
-		{Keys: []string{"tab"}, Help: "partition", Disabled: noTopic, Run: turn(1)},
-		{Keys: []string{"shift+tab"}, Help: "previous partition", Quiet: true, Disabled: noTopic, Run: turn(-1)},
+		{Keys: []string{"tab"}, Help: s.part(), Disabled: noTopic, Run: turn(1)},
+		{Keys: []string{"shift+tab"}, Help: "previous " + s.part(), Quiet: true, Disabled: noTopic, Run: turn(-1)},
 		{Keys: []string{"g", "home"}, Help: "log start", Disabled: noTopic, Run: to("start")},
 		{Keys: []string{"G", "end"}, Help: "log end", Disabled: noTopic, Run: to("end")},
 		tui.CopyKey(func() (what, text string) {
@@ -463,7 +464,7 @@ func (s *Screen) selected() (line, bool) {
 // ask asks where to go.
 func (s *Screen) ask() tui.Cmd {
 	return dialog.Text{
-		Title: "Jump", Lines: []string{"To " + jumpHelp + "."}, Label: "To",
+		Title: "Jump", Lines: []string{"To " + s.jumpHelp() + "."}, Label: "To",
 		Check: func(text string) string {
 			_, why := s.target(text)
 			return why
@@ -476,10 +477,10 @@ func (s *Screen) ask() tui.Cmd {
 
 func (s *Screen) noMark() string {
 	if s.browser == nil {
-		return "the topic is not known"
+		return "the " + s.logWord() + " is not known"
 	}
 	if len(s.marks()) == 0 {
-		return "no boundary and no marker is known on this partition"
+		return "no boundary and no marker is known on this " + s.part()
 	}
 	return ""
 }
@@ -500,7 +501,7 @@ func (s *Screen) nextMark() tui.Cmd {
 
 // asText is a line for a ticket.
 func (s *Screen) asText(l line) string {
-	text := fmt.Sprintf("partition %d, offset %s", s.partition, figures.Group(l.offset))
+	text := fmt.Sprintf("%s %d, offset %s", s.part(), s.partition, figures.Group(l.offset))
 	if l.gap > 0 {
 		return text + ": " + l.what + "\n"
 	}
