@@ -13,7 +13,6 @@ import (
 	"github.com/recoverctl/recoverctl/views/document"
 	"github.com/recoverctl/recoverctl/views/explain"
 	"github.com/recoverctl/recoverctl/views/guide"
-	"github.com/recoverctl/recoverctl/views/job"
 	"github.com/recoverctl/recoverctl/views/jobs"
 	"github.com/recoverctl/recoverctl/views/phrase"
 	"github.com/recoverctl/recoverctl/views/plan"
@@ -49,6 +48,8 @@ type Options struct {
 	WALs []WAL
 	// Fluss are the Fluss clusters of the profile's jobs.
 	Fluss []Fluss
+	// Others are the jobs among Jobs of another engine, by their place.
+	Others map[int]jobs.Other
 	// Explained are the profile's jobs as a pasted message may speak of them.
 	Explained []messages.Job
 	// Connections says what the console is connected to. It is called from the
@@ -58,7 +59,7 @@ type Options struct {
 
 // New is the first screen, and the commands that the palette has on every screen.
 func New(o Options) (tui.Screen, []tui.Command) {
-	root := jobs.New(jobs.Options{Theme: o.Theme, Now: o.Now, Jobs: o.Jobs, Source: o.Source, LiveEvery: o.LiveEvery, Plans: o.Plans, Settings: o.Settings, Rollbacks: o.Rollbacks, Guides: o.Guides, Scans: o.Scans, FindKey: o.FindKey, Records: o.Records})
+	root := jobs.New(jobs.Options{Theme: o.Theme, Now: o.Now, Jobs: o.Jobs, Others: o.Others, Source: o.Source, LiveEvery: o.LiveEvery, Plans: o.Plans, Settings: o.Settings, Rollbacks: o.Rollbacks, Guides: o.Guides, Scans: o.Scans, FindKey: o.FindKey, Records: o.Records})
 	names := make([]string, 0, len(o.Jobs))
 	for _, j := range o.Jobs {
 		names = append(names, phrase.Job(j))
@@ -77,11 +78,11 @@ func New(o Options) (tui.Screen, []tui.Command) {
 	return root, append(commands, tui.Command{
 		Name: "job", Args: "NAME", Choices: names, Help: "open a job: " + strings.Join(names, ", "),
 		Run: func(name string) tui.Cmd {
-			about, ok := root.Find(name)
+			screen, ok := root.Open(name)
 			if !ok {
 				return tui.Say(theme.Warning, "jobs: "+strings.Join(names, ", "))
 			}
-			return tui.Push(job.New(about))
+			return tui.Push(screen)
 		},
 	})
 }

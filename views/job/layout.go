@@ -105,7 +105,7 @@ func (s *Screen) layout(size tui.Size) layout {
 	if len(problems) == 0 {
 		l.head = []string{" " + s.options.Theme.Signed(theme.OK, "no finding in what was read")}
 	} else {
-		l.head = problemLines(s.options.Theme, problems, width, most)
+		l.head = phrase.Problems(s.options.Theme, problems, width, most)
 	}
 	if s.onParts() {
 		kinds := max(height/8, 2)
@@ -169,7 +169,7 @@ func (s *Screen) failed(width, height int) []string {
 	th := s.options.Theme
 	lines := []string{" " + th.Signed(theme.Error, "nothing of "+s.Crumb()+" could be read"), ""}
 	for _, p := range s.reader.Reading.Problems() {
-		for _, line := range phrase.Hang(lead(th, p), phrase.Safe(p.Cause), width-1) {
+		for _, line := range phrase.Hang(phrase.ProblemLead(th, p), phrase.Safe(p.Cause), width-1) {
 			lines = append(lines, th.Paint(phrase.Tone(p.Severity), line))
 		}
 		if p.Next != "" {

@@ -35,6 +35,8 @@ type Options struct {
 	Now    func() time.Time // time.Now if nil
 	Jobs   []inspect.Job    // in the order of the profile
 	Source Source
+	// Others are the jobs among them of another engine, by their place in Jobs.
+	Others map[int]Other
 	// LiveEvery is how often a running job is read again while its own screen
 	// shows it; 0: only when asked.
 	LiveEvery time.Duration
@@ -54,11 +56,25 @@ type Options struct {
 	Records records.Open
 }
 
+// line is one job of the list.
+type line interface {
+	read() tui.Cmd
+	take(msg tui.Msg) bool
+	renew() bool // takes what is new without a read; false: nothing
+	at() time.Time
+	cells() []vtable.Cell
+	words() []string
+	detail(width int) []string
+	open() tui.Screen
+	commands() []tui.Command
+}
+
 // Screen is the list of jobs.
 type Screen struct {
 	options Options
-	readers []*overview.Reader
+	list    []line
 	table   *vtable.Table
+	columns []column
 	size    tui.Size
 }
 
@@ -67,21 +83,29 @@ func New(o Options) *Screen {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	s := &Screen{options: o}
+	s := &Screen{options: o, columns: columns(o)}
 	for i, j := range o.Jobs {
+		if other, is := o.Others[i]; is {
+			s.list = append(s.list, &elsewhere{Screen: s, name: phrase.Job(j), other: other})
+			continue
+		}
 		r := overview.NewReader(fmt.Sprintf("job %d", i), j, o.Source, o.Now)
 		r.Reading.Scans = o.Scans
-		s.readers = append(s.readers, r)
+		s.list = append(s.list, &agent{Screen: s, job: j, reader: r})
 	}
-	s.table = vtable.New(o.Theme, columns(o.Jobs), rows{s})
+	titles := make([]vtable.Column, 0, len(s.columns))
+	for _, c := range s.columns {
+		titles = append(titles, c.Column)
+	}
+	s.table = vtable.New(o.Theme, titles, rows{s})
 	return s
 }
 
 // Init implements tui.Screen: every job is read in its own slot.
 func (s *Screen) Init() tui.Cmd {
 	var all tui.Cmd
-	for _, r := range s.readers {
-		all = tui.Batch(all, r.Read())
+	for _, l := range s.list {
+		all = tui.Batch(all, l.read())
 	}
 	return all
 }
@@ -91,8 +115,8 @@ func (s *Screen) Reload() tui.Cmd { return s.Init() }
 
 // Update implements tui.Screen.
 func (s *Screen) Update(msg tui.Msg) tui.Cmd {
-	for _, r := range s.readers {
-		if r.Take(msg) {
+	for _, l := range s.list {
+		if l.take(msg) {
 			s.table.SetSource(rows{s})
 			break
 		}
@@ -104,8 +128,8 @@ func (s *Screen) Update(msg tui.Msg) tui.Cmd {
 func (s *Screen) Resize(size tui.Size) {
 	s.size = size
 	renewed := false
-	for _, r := range s.readers {
-		renewed = r.Renew() || renewed
+	for _, l := range s.list {
+		renewed = l.renew() || renewed
 	}
 	if renewed {
 		s.table.SetSource(rows{s})
@@ -115,7 +139,7 @@ func (s *Screen) Resize(size tui.Size) {
 
 // View implements tui.Screen.
 func (s *Screen) View(size tui.Size) string {
-	if len(s.readers) > 0 {
+	if len(s.list) > 0 {
 		return s.table.View(size)
 	}
 	lines := []string{" This profile has no job.", ""}
@@ -128,12 +152,12 @@ func (s *Screen) Crumb() string { return "Jobs" }
 
 // Status implements tui.Screen: the age of the oldest data.
 func (s *Screen) Status() tui.Status {
-	if len(s.readers) == 0 {
+	if len(s.list) == 0 {
 		return tui.Status{Timeless: true}
 	}
 	var oldest time.Time
-	for _, r := range s.readers {
-		if at := r.Reading.At; !at.IsZero() && (oldest.IsZero() || at.Before(oldest)) {
+	for _, l := range s.list {
+		if at := l.at(); !at.IsZero() && (oldest.IsZero() || at.Before(oldest)) {
 			oldest = at
 		}
 	}
@@ -165,7 +189,7 @@ func (s *Screen) Commands() []tui.Command {
 	if !ok {
 		return nil
 	}
-	return job.Commands(s.about(at))
+	return s.list[at].commands()
 }
 
 func (s *Screen) open() tui.Cmd {
@@ -173,101 +197,118 @@ func (s *Screen) open() tui.Cmd {
 	if !ok {
 		return nil
 	}
-	return tui.Push(job.New(s.about(at)))
+	return tui.Push(s.list[at].open())
 }
 
-// about is what the screens of a job need, with what is known of it.
-func (s *Screen) about(at int) job.Options {
-	return job.Options{
-		Theme: s.options.Theme, Now: s.options.Now, Job: s.options.Jobs[at], Source: s.options.Source,
-		Reading: s.readers[at].Reading, LiveEvery: s.options.LiveEvery, Plans: s.options.Plans, Settings: s.options.Settings, Rollbacks: s.options.Rollbacks, Guides: s.options.Guides, FindKey: s.options.FindKey, Records: s.options.Records,
-	}
-}
-
-// Find is the options of the job of this name, as the list shows it, with what is
-// known of it; false where there is none.
-func (s *Screen) Find(name string) (job.Options, bool) {
+// Open is the screen of the job of this name, with what the list knows of it; false
+// where there is none.
+func (s *Screen) Open(name string) (tui.Screen, bool) {
 	for i, j := range s.options.Jobs {
 		if phrase.Job(j) == name {
-			return s.about(i), true
+			return s.list[i].open(), true
 		}
 	}
-	return job.Options{}, false
+	return nil, false
 }
 
-// columns keep the whole name of every job, as far as that is possible: others
-// are left out before.
-func columns(jobs []inspect.Job) []vtable.Column {
+// column is a column of the list.
+type column struct {
+	vtable.Column
+	is kind
+}
+
+// kind is what a column shows.
+type kind int
+
+const (
+	ofName kind = iota
+	ofFindings
+	ofLive
+	ofAccepted
+	ofRejected
+	ofUnknown
+	ofBoundary
+	ofRisk
+	ofCleanup
+	ofCheckpoints // of jobs of other engines
+	ofRead
+)
+
+// columns are those that some job has a value for. They keep the whole name of every
+// job, as far as that is possible: others are left out before.
+func columns(o Options) []column {
 	name := 0
-	for _, j := range jobs {
+	for _, j := range o.Jobs {
 		name = max(name, ansi.StringWidth(phrase.Job(j)))
 	}
-	return []vtable.Column{
-		{Title: "JOB", Min: min(name, 32), Max: 48},
-		{Title: "FINDINGS", Min: len("x unread")},
-		{Title: "LIVE", Min: len(phrase.NotConnected)},
-		{Title: "ACC", Right: true},
-		{Title: "REJ", Right: true},
-		{Title: "UNK", Right: true},
-		{Title: "BOUNDARY", Min: len("in force")},
-		{Title: "AT RISK", Min: len(phrase.NotScanned), Right: true},
-		{Title: "LAST CLEANUP", Min: len("3f9c21aa COMMITTED 22m ago")},
-		{Title: "READ", Min: len("14:03Z")},
+	all := []column{
+		{vtable.Column{Title: "JOB", Min: min(name, 32), Max: 48}, ofName},
+		{vtable.Column{Title: "FINDINGS", Min: len("x unread")}, ofFindings},
+		{vtable.Column{Title: "LIVE", Min: len(phrase.NotConnected)}, ofLive},
+		{vtable.Column{Title: "ACC", Right: true}, ofAccepted},
+		{vtable.Column{Title: "REJ", Right: true}, ofRejected},
+		{vtable.Column{Title: "UNK", Right: true}, ofUnknown},
 	}
+	if len(o.Others) < len(o.Jobs) || len(o.Jobs) == 0 {
+		all = append(all,
+			column{vtable.Column{Title: "BOUNDARY", Min: len("in force")}, ofBoundary},
+			column{vtable.Column{Title: "AT RISK", Min: len(phrase.NotScanned), Right: true}, ofRisk},
+			column{vtable.Column{Title: "LAST CLEANUP", Min: len("3f9c21aa COMMITTED 22m ago")}, ofCleanup})
+	}
+	if len(o.Others) > 0 {
+		all = append(all, column{vtable.Column{Title: "CHECKPOINTS", Min: len("degraded")}, ofCheckpoints})
+	}
+	return append(all, column{vtable.Column{Title: "READ", Min: len("14:03Z")}, ofRead})
+}
+
+// in puts cells into the columns; a job has no value for the others.
+func (s *Screen) in(cells map[kind]vtable.Cell) []vtable.Cell {
+	out := make([]vtable.Cell, 0, len(s.columns))
+	for _, c := range s.columns {
+		cell, has := cells[c.is]
+		if !has {
+			cell = vtable.Cell{Text: s.options.Theme.Signs.None, Tone: theme.Muted}
+		}
+		out = append(out, cell)
+	}
+	return out
 }
 
 // rows are the jobs in the order of the profile.
 type rows struct{ *Screen }
 
-func (r rows) Len() int        { return len(r.readers) }
-func (r rows) ID(i int) string { return strconv.Itoa(i) }
+func (r rows) Len() int                { return len(r.list) }
+func (r rows) ID(i int) string         { return strconv.Itoa(i) }
+func (r rows) Row(i int) []vtable.Cell { return r.list[i].cells() }
+func (r rows) Words(i int) []string    { return r.list[i].words() } // implements vtable.Worder
 
-func (r rows) Row(i int) []vtable.Cell {
-	reader, th := r.readers[i], r.options.Theme
-	reading := reader.Reading
-	name := vtable.Cell{Text: phrase.Job(r.options.Jobs[i])}
-	if !reading.Known() {
-		if reader.Busy() {
-			reading := "reading…"
-			if th.ASCII {
-				reading = "reading."
-			}
-			return []vtable.Cell{name, {Text: reading, Tone: theme.Muted}}
-		}
-		return []vtable.Cell{name, {Text: th.Signs.Error + " unread", Tone: theme.Error}}
+// Detail says under the selected job what its row can't: the worst findings in
+// their words, and the facts behind the numbers.
+func (r rows) Detail(i int) []string {
+	lines := r.list[i].detail(max(r.size.Width-6, 1))
+	if room := r.size.Height - 2; len(lines) > room && room > 0 {
+		lines = append(lines[:room-1], r.options.Theme.Paint(theme.Muted, r.options.Theme.Signs.More+" enter shows all of it"))
 	}
-	live, liveTone := reading.Live()
-	if live == phrase.NotRead {
-		live = "not read"
-	}
-	boundary, boundaryTone := reading.Boundary()
-	risk, riskTone := reading.AtRisk()
-	accepted, rejected, unknown := reading.Verdicts()
-	verdicts := []vtable.Cell{count(accepted, theme.Plain), count(rejected, theme.Error), count(unknown, theme.Warning)}
-	if !reading.Listed() {
-		for i := range verdicts {
-			verdicts[i] = vtable.Cell{Text: th.Signs.None, Tone: theme.Muted}
-		}
-	}
-	return []vtable.Cell{
-		name, findings(th, reading), {Text: live, Tone: liveTone},
-		verdicts[0], verdicts[1], verdicts[2],
-		{Text: boundary, Tone: boundaryTone}, {Text: risk, Tone: riskTone},
-		{Text: phrase.Operation(reading.Overview.LastOperation, reading.At)}, {Text: phrase.Clock(reading.At, reading.At), Tone: theme.Muted},
-	}
+	return lines
 }
 
-func count(n int, tone theme.Tone) vtable.Cell {
-	if n == 0 {
-		tone = theme.Plain
+// unread is the row of a job that was not read yet, or could not be.
+func (s *Screen) unread(name vtable.Cell, busy bool) []vtable.Cell {
+	th := s.options.Theme
+	if !busy {
+		return []vtable.Cell{name, {Text: th.Signs.Error + " unread", Tone: theme.Error}}
 	}
-	return vtable.Cell{Text: strconv.Itoa(n), Tone: tone}
+	word := "reading…"
+	if th.ASCII {
+		word = "reading."
+	}
+	return []vtable.Cell{name, {Text: word, Tone: theme.Muted}}
 }
 
 // findings counts errors and warnings by their signs.
-func findings(th theme.Theme, reading overview.Reading) vtable.Cell {
+func findings(th theme.Theme, problems []inspect.Finding) vtable.Cell {
 	errors, warnings := 0, 0
-	for _, f := range reading.Problems() {
+	for _, f := range problems {
 		switch f.Severity {
 		case inspect.SeverityError:
 			errors++
@@ -289,46 +330,9 @@ func findings(th theme.Theme, reading overview.Reading) vtable.Cell {
 	return vtable.Cell{Text: text, Tone: tone}
 }
 
-// Words implements vtable.Worder: a job is found by its topic, by the verdicts
-// among its recovery points, and by "failing" where Flink restarts it.
-func (r rows) Words(i int) []string {
-	reading := r.readers[i].Reading
-	words := []string{phrase.Safe(r.options.Jobs[i].Topic)}
-	accepted, rejected, unknown := reading.Verdicts()
-	for _, v := range []struct {
-		n    int
-		word string
-	}{{accepted, "accepted"}, {rejected, "rejected"}, {unknown, "unknown"}} {
-		if v.n > 0 {
-			words = append(words, v.word)
-		}
-	}
-	if _, tone := reading.Live(); tone == theme.Error {
-		words = append(words, "failing")
-	}
-	return words
-}
-
-// Detail says under the selected job what its row can't: the worst findings in
-// their words, and the facts behind the numbers.
-func (r rows) Detail(i int) []string {
-	lines := r.lines(i)
-	if room := r.size.Height - 2; len(lines) > room && room > 0 {
-		lines = append(lines[:room-1], r.options.Theme.Paint(theme.Muted, r.options.Theme.Signs.More+" enter shows all of it"))
-	}
-	return lines
-}
-
-func (r rows) lines(i int) []string {
-	reader, th, j := r.readers[i], r.options.Theme, r.options.Jobs[i]
-	reading := reader.Reading
-	width := max(r.size.Width-6, 1)
-	if !reading.Known() && reader.Busy() {
-		return []string{th.Paint(theme.Muted, phrase.Clip("topic "+phrase.Safe(j.Topic)+", recovery points in "+
-			phrase.Count(len(j.RecoveryPoints), "place", "places"), width, th.Signs.More))}
-	}
+// worst are the worst findings in their words, and how many more there are.
+func worst(th theme.Theme, problems []inspect.Finding, width int) []string {
 	var lines []string
-	problems := reading.Problems()
 	const most = 2
 	for _, f := range problems[:min(len(problems), most)] {
 		tone := phrase.Tone(f.Severity)
@@ -343,36 +347,12 @@ func (r rows) lines(i int) []string {
 	if rest := len(problems) - most; rest > 0 {
 		lines = append(lines, "  "+phrase.Count(rest, "more finding", "more findings")+": enter shows all")
 	}
-	if !reading.Known() {
-		if len(problems) > 0 && problems[0].Next != "" {
-			lines = append(lines, phrase.Hang("  ", phrase.Safe(problems[0].Next), width)...)
-		}
-		return lines
-	}
-	accepted, rejected, unknown := reading.Verdicts()
-	live, _ := reading.Live()
-	risk, _ := reading.AtRisk()
-	facts := []string{
-		strings.Join(append([]string{"live state: " + live}, reading.LiveFacts()...), ", "),
-	}
-	if failure := reading.LastFailure(); failure != "" {
-		facts = append(facts, phrase.Clip("last failure "+failure, width-2, th.Signs.More))
-	}
-	points := fmt.Sprintf("%s: %d accepted, %d rejected, %d unknown (%s)", phrase.Count(len(reading.Overview.Points), "recovery point", "recovery points"),
-		accepted, rejected, unknown, reading.Searched())
-	if !reading.Listed() {
-		points = "recovery points: not known (" + reading.Searched() + ")"
-	}
-	facts = append(facts,
-		"calls at risk: "+risk,
-		points,
-		reading.BoundarySentence(),
-		fmt.Sprintf("last cleanup %s, read %s", phrase.Operation(reading.Overview.LastOperation, reading.At), phrase.Clock(reading.At, reading.At)),
-	)
-	for _, fact := range facts {
-		for _, line := range phrase.Hang("  ", fact, width) {
-			lines = append(lines, th.Paint(theme.Muted, line))
-		}
-	}
 	return lines
+}
+
+func count(n int, tone theme.Tone) vtable.Cell {
+	if n == 0 {
+		tone = theme.Plain
+	}
+	return vtable.Cell{Text: strconv.Itoa(n), Tone: tone}
 }

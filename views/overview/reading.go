@@ -59,22 +59,7 @@ func (r Reading) Known() bool { return !r.At.IsZero() }
 // Problems are the findings, errors first, and before them the faults that none
 // of the findings tells.
 func (r Reading) Problems() []inspect.Finding {
-	var out []inspect.Finding
-	for _, f := range phrase.Faults(r.Err) {
-		said := false
-		for _, finding := range r.Overview.Findings {
-			said = said || strings.Contains(finding.Cause, f.Error())
-		}
-		if said {
-			continue
-		}
-		cause := f.Error()
-		if r.Failed {
-			cause = "reading again failed, what is shown is older: " + cause
-		}
-		out = append(out, inspect.Finding{Severity: inspect.SeverityError, Rule: "not-read", Refs: f.Refs, Cause: cause, Next: f.Hint})
-	}
-	return append(out, r.Overview.Findings...)
+	return phrase.WithFaults(r.Overview.Findings, r.Err, r.Failed)
 }
 
 // Verdicts counts the recovery points by verdict.
