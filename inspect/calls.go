@@ -176,6 +176,7 @@ type PointCalls struct {
 	Calls     CallCounts  `json:"calls"`
 	Later     *CallCounts `json:"later"`
 	Completed int64       `json:"completed"`
+	Rewritten *Rewritten  `json:"rewritten"` // by a store that writes its states anew; nil: it is none
 }
 
 // PointMarker is a recovery point as far as outcomes depend on it. Offsets are

@@ -113,7 +113,7 @@ func (c *CallCount) into(points []PointSummary) {
 	for n := range points {
 		p := &points[n]
 		if counts := c.At(p.URI); counts != nil {
-			p.Calls, p.RunsAgain = counts, counts.Known()
+			p.Calls, p.RunsAgain, p.Rewritten = counts, counts.Known(), c.of(p.URI).Rewritten
 			p.Validation.Calls = counts
 		}
 	}

@@ -97,6 +97,9 @@ type PartitionScan struct {
 	looked int64 // records that were shown when the scan was last asked for news …
 	quiet  bool  // … after which it had none left
 
+	passed    int         // how many of the cuts were passed
+	rewritten []Rewritten // behind each cut
+
 	earliest int64            // where the history of actions begins that completed inside a window
 	closed   []RecordPosition // news of actions that were told and have ended
 
@@ -142,6 +145,7 @@ func newPartitionScan(s *CallScan, id int32, limit int) *PartitionScan {
 	p.cuts = slices.Compact(p.cuts)
 	places := len(p.cuts) + 1
 	p.ended, p.matched, p.removed = make([]int64, places), make([]int64, places), make([]int64, places)
+	p.rewritten = make([]Rewritten, len(p.cuts))
 	return p
 }
 
@@ -162,6 +166,7 @@ func (p *PartitionScan) Visit(offset, timestamp int64, key, value []byte) {
 		p.again(offset, timestamp, key, value)
 		return
 	}
+	p.pass(offset)
 	c := &p.counts
 	c.records++
 	c.bytes += int64(len(key) + len(value))
@@ -193,7 +198,7 @@ func (p *PartitionScan) Visit(offset, timestamp int64, key, value []byte) {
 	if e.elsewhere >= 0 {
 		c.strayed(offset)
 	}
-	r := seenRecord{k: k, at: at, offset: offset, timestamp: timestamp, view: view}
+	r := seenRecord{k: k, at: at, offset: offset, timestamp: timestamp, size: len(key) + len(value), view: view}
 	switch {
 	case failure != "":
 		p.unreadable(e, r)
@@ -230,6 +235,7 @@ type seenRecord struct {
 	k                 ActionKey
 	at                int // of its action among the open ones of its key, -1
 	offset, timestamp int64
+	size              int // of key and value, bytes
 	view              stateView
 }
 

@@ -24,6 +24,8 @@ type openAction struct {
 	head           []byte // how the last value begins, up to the end of its event
 	run, longest   int64  // equal records in a row
 	from, longFrom int64  // where the run began, and the longest one
+	passed         int    // how many markers its last record lies behind
+	copies         int64  // equal records in a row since the last of these
 
 	revision, noted uint32 // what changed, and how far a watcher has looked
 	told            bool   // a watcher knows of it …
@@ -50,7 +52,7 @@ func (p *PartitionScan) newAction(r seenRecord) *openAction {
 		a = &openAction{}
 	}
 	a.sequence, a.event, a.action = r.k.Sequence, r.k.Event, r.k.Action
-	a.first, a.tombstone, a.unreadable = r.offset, -1, -1
+	a.first, a.tombstone, a.unreadable, a.passed = r.offset, -1, -1, p.passed
 	return a
 }
 

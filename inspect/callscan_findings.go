@@ -9,7 +9,7 @@ import (
 
 // findings are the facts of a scan that are worth attention.
 func (s *CallScan) findings(out *DurableCalls) []Finding {
-	topic := "topic " + quote(s.q.Job.Topic)
+	topic := s.q.Job.Store.Log() + " " + quote(s.q.Job.Topic)
 	var all []Finding
 	add := func(severity Severity, rule string, refs []string, numbers Named, next, cause string, args ...any) {
 		if refs == nil {
@@ -40,6 +40,7 @@ func (s *CallScan) findings(out *DurableCalls) []Finding {
 	}
 	s.partitionFindings(add)
 	s.burstFindings(add)
+	s.rewrittenFindings(out, add)
 	if released := out.Generations[KeyGeneration1] + out.Generations[KeyGeneration2]; released > 0 && len(out.Actions) > 0 {
 		add(SeverityInfo, "keys-of-earlier-generations", nil, Named{"generation1": out.Generations[KeyGeneration1], "generation2": out.Generations[KeyGeneration2]},
 			"count on every call inside a replay window being made again",
@@ -122,6 +123,12 @@ func (s *CallScan) burstFindings(add addFinding) {
 	}
 	slices.SortStableFunc(all, func(a, b found) int { return cmp.Compare(b.records, a.records) })
 	for _, b := range all[:min(len(all), maxSamples)] {
+		if s.q.Job.refreshes() {
+			add(SeverityInfo, "equal-records", []string{s.ref(RecordPosition{b.partition, b.from})}, Named{"records": b.records, "bucket": b.partition, "offset": b.from},
+				"compare with the number of checkpoints since then: more of them are of an action that waits and writes at every turn, and a call that it forgot may be out",
+				"%s in a row of the key %s are equal, from bucket %d, offset %s on: a store that writes its states anew does so once with each checkpoint", records(b.records), keyName(b.key), b.partition, group(b.from))
+			continue
+		}
 		add(SeverityWarning, "equal-records", []string{recordRef(RecordPosition{b.partition, b.from})}, Named{"records": b.records, "partition": b.partition, "offset": b.from},
 			"look at the job: it writes a record at every turn of a waiting action, and a call that it forgot may be out",
 			"%s in a row of the key %s are equal, from partition %d, offset %s on", records(b.records), keyName(b.key), b.partition, group(b.from))

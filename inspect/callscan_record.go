@@ -58,6 +58,10 @@ func (p *PartitionScan) open(e *keyEntry, r seenRecord, value []byte) {
 	}
 	a := e.open[at]
 	a.equals(p.scan.seed, value, &r)
+	p.followed(a, a.run > 1)
+	if a.run > 1 {
+		p.repeated(r.size)
+	}
 	a.show(p, r)
 }
 
@@ -74,8 +78,12 @@ func (p *PartitionScan) complete(e *keyEntry, r seenRecord) {
 		if p.scan.wanted.completed {
 			d.history = slices.Concat(a.calls, a.lost)
 		}
+		p.followed(a, false)
 		p.end(e, r.at)
 	} else if i := e.doneAt(r.k); i >= 0 {
+		if !e.done[i].dropped {
+			p.repeated(r.size) // an end that was written before
+		}
 		e.done = slices.Delete(e.done, i, i+1)
 	}
 	if r.view.eventType != nil {
@@ -113,10 +121,12 @@ func (p *PartitionScan) remove(e *keyEntry, r seenRecord, key []byte) {
 	if r.at >= 0 {
 		a := e.open[r.at]
 		if len(a.calls)+len(a.lost) == 0 {
+			p.followed(a, false)
 			p.end(e, r.at)
 			p.mention(e, r, r.offset)
 			return
 		}
+		p.followed(a, false)
 		a.tombstone = r.offset
 		a.show(p, r)
 		return

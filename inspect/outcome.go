@@ -195,6 +195,7 @@ func (s *CallScan) judge(out *DurableCalls) {
 	for i, point := range s.q.Points {
 		n := s.ofCompleted(point)
 		points[i].Completed = n
+		points[i].Rewritten = s.rewrittenFor(point)
 		points[i].Calls.RunsAgain += n
 		if points[i].Later != nil {
 			points[i].Later.RunsAgain += n

@@ -38,8 +38,9 @@ type PointSummary struct {
 	Pinned       bool        `json:"pinned"`
 	Unchecked    []string    `json:"unchecked"`
 	RunsAgain    *int64      `json:"runsAgain"`
-	Calls        *CallCounts `json:"calls"`    // what a restore does to those at risk; nil until scanned
-	Severity     Severity    `json:"severity"` // worst offline check; "" when none
+	Calls        *CallCounts `json:"calls"`     // what a restore does to those at risk; nil until scanned
+	Rewritten    *Rewritten  `json:"rewritten"` // what a Fluss store wrote anew for it; nil until scanned, and for other stores
+	Severity     Severity    `json:"severity"`  // worst offline check; "" when none
 
 	Validation RestoreValidation `json:"-"` // the whole answer behind the summary
 }

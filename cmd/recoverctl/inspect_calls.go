@@ -275,6 +275,10 @@ func renderPointCalls(t *table, points []inspect.PointCalls) {
 	if later {
 		head = append(head, num("RUN AGAIN AFTER THE PLAN"))
 	}
+	rewritten := slices.ContainsFunc(points, func(p inspect.PointCalls) bool { return p.Rewritten != nil && p.Rewritten.Records > 0 })
+	if rewritten {
+		head = append(head, num("WRITTEN ANEW"), num("BYTES"))
+	}
 	t.row(head...)
 	for _, p := range points {
 		c := p.Calls
@@ -285,6 +289,9 @@ func renderPointCalls(t *table, points []inspect.PointCalls) {
 				after = figures.Group(p.Later.RunsAgain)
 			}
 			row = append(row, num(after))
+		}
+		if r := p.Rewritten; rewritten && r != nil {
+			row = append(row, num(figures.Group(r.Records)), num(figures.Group(r.Bytes)))
 		}
 		t.row(row...)
 	}
