@@ -284,7 +284,7 @@ func (r *Run) entry(event journal.Event, step string) journal.Entry {
 	if on := r.about.Target; on.Object == objectTopic {
 		e.Topic, e.TopicID = on.Name, on.ID
 	} else {
-		e.Object, e.ObjectID = on.Object+" "+on.Name, on.ID
+		e.Object, e.ObjectID, e.System = on.Object+" "+on.Name, on.ID, on.Cluster
 	}
 	return e
 }

@@ -49,6 +49,7 @@ type Entry struct {
 	// What is changed where it is no topic, as in "job order-agent".
 	Object   string `json:"object,omitempty"`
 	ObjectID string `json:"objectId,omitempty"`
+	System   string `json:"system,omitempty"` // that it is of, as in the address of a hub; lines of before have none
 
 	Step    string          `json:"step,omitempty"`
 	Result  string          `json:"result,omitempty"`  // of an outcome: done, failed, unknown; of an end: the verdict
@@ -62,7 +63,7 @@ type Entry struct {
 // safe is the entry with every text on one line that can be printed.
 func (e Entry) safe() Entry {
 	for _, text := range []*string{
-		(*string)(&e.Event), &e.Run, &e.User, &e.Host, &e.Profile, &e.Job, &e.PlanID, &e.Kind, &e.Topic, &e.TopicID, &e.Object, &e.ObjectID,
+		(*string)(&e.Event), &e.Run, &e.User, &e.Host, &e.Profile, &e.Job, &e.PlanID, &e.Kind, &e.Topic, &e.TopicID, &e.Object, &e.ObjectID, &e.System,
 		&e.Step, &e.Result, &e.Reason, &e.Report, &e.Message,
 	} {
 		*text = safetext.Of(*text).String()
