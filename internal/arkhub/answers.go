@@ -202,11 +202,15 @@ type Upgrade struct {
 // Active reports whether the upgrade still holds the job.
 func (u Upgrade) Active() bool {
 	switch u.Phase.Or("") {
-	case "succeeded", "rolled_back", "aborted", "failed":
+	case "succeeded", "rolled_back", "aborted", "failed", "cancelled":
 		return false
 	}
 	return u.ID != ""
 }
+
+// UpgradePaused is the phase of an upgrade that somebody paused; PausedFrom is
+// where it goes on.
+const UpgradePaused = "paused"
 
 // Task is one planned task with the node that it is placed on.
 type Task struct {

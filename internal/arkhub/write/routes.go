@@ -85,14 +85,19 @@ type StreamWrite struct {
 	Generation arkhub.Count
 }
 
-// RestartStream asks for a stream to be restarted.
+// RestartStream asks for a stream to be restarted. The write's key is also the id of
+// the action, which the answer about the stream has from then on: whether the request
+// came can be read.
 func (c *Client) RestartStream(ctx context.Context, s StreamWrite) (Intent, error) {
 	what := "the restart of the stream " + name(s.Node) + "/" + name(s.Stream)
 	if s.Key == "" {
 		return Intent{}, fault.New(fault.Bug, op, "%s has no idempotency key", what)
 	}
 	var i Intent
-	err := c.send(ctx, request{what: what, method: http.MethodPost, parts: []string{"nodes", s.Node, "streams", s.Stream, "restart"}, key: s.Key, generation: s.Generation}, &i)
+	err := c.send(ctx, request{
+		what: what, method: http.MethodPost, parts: []string{"nodes", s.Node, "streams", s.Stream, "actions", "restart"},
+		body: map[string]string{"action_id": s.Key}, key: s.Key, generation: s.Generation,
+	}, &i)
 	if err == nil && i.ID == "" {
 		err = c.http.Unknown(what, "its answer names no intent")
 	}

@@ -216,7 +216,7 @@ func TestUpgrades(t *testing.T) {
 	for _, tt := range []struct {
 		action write.UpgradeAction
 		phase  string
-	}{{write.Pause, "paused"}, {write.Resume, "saving_savepoint"}, {write.Cancel, "aborted"}} {
+	}{{write.Pause, "paused"}, {write.Resume, "saving_savepoint"}, {write.Cancel, "cancelled"}} {
 		if u, err := s.write.Act(t.Context(), "orders", "u1", tt.action); err != nil || u.Phase.Or("") != tt.phase {
 			t.Errorf("%s: %+v, error %v", tt.action, u, err)
 		}

@@ -1,10 +1,14 @@
 package arkhubtest
 
 import (
+	"bytes"
+	"context"
+	"io"
 	"net/http"
 	"strconv"
 	"strings"
 	"sync/atomic"
+	"time"
 )
 
 // Fault answers a request in place of the hub, with the hub behind it, and
@@ -44,6 +48,50 @@ func LoseAnswer(w http.ResponseWriter, r *http.Request, hub http.Handler) bool {
 // LoseRequest cuts the connection before the hub has seen anything.
 func LoseRequest(_ http.ResponseWriter, _ *http.Request, _ http.Handler) bool {
 	panic(http.ErrAbortHandler) // the server closes the connection, and says nothing of it
+}
+
+// Late cuts the connection at once, and lets the hub do what was asked when a time
+// has passed by its clock: a request that was given up, and arrives all the same.
+func (h *Hub) Late(by time.Duration) Fault {
+	return func(w http.ResponseWriter, r *http.Request, hub http.Handler) bool {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			body = nil // the client may have left: what came is what the hub gets
+		}
+		again := r.Clone(context.WithoutCancel(r.Context()))
+		again.Body = io.NopCloser(bytes.NewReader(body))
+		h.mu.Lock()
+		h.after(by, func() { h.route(discard{http.Header{}}, again) })
+		h.mu.Unlock()
+		return LoseRequest(w, r, hub)
+	}
+}
+
+// Hold lets the hub do what was asked at once, and keeps what it says back for a
+// time, or until the client has left.
+func Hold(by time.Duration) Fault {
+	return func(w http.ResponseWriter, r *http.Request, hub http.Handler) bool {
+		whole := &kept{discard: discard{http.Header{}}}
+		hub.ServeHTTP(whole, r)
+		timer := time.NewTimer(by)
+		defer timer.Stop()
+		select {
+		case <-r.Context().Done():
+		case <-timer.C:
+			w.WriteHeader(whole.status)
+			_, _ = w.Write(whole.body) // the client may have left
+		}
+		return true
+	}
+}
+
+// FailAfter lets the hub do what was asked, and answers in its place as a proxy
+// does that waited too long.
+func FailAfter(status int) Fault {
+	return func(w http.ResponseWriter, r *http.Request, hub http.Handler) bool {
+		hub.ServeHTTP(discard{http.Header{}}, r)
+		return Say(status, "text/html", "<html>")(w, r, hub)
+	}
 }
 
 // Refuse answers with an error as hubs do.

@@ -127,6 +127,11 @@ func (h *Hub) answer(w http.ResponseWriter, r *http.Request) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.advance()
+	h.route(w, r)
+}
+
+// route answers one request at the moment that is now.
+func (h *Hub) route(w http.ResponseWriter, r *http.Request) {
 	path, under := strings.CutPrefix(r.URL.Path, arkhub.Prefix)
 	parts := strings.Split(strings.Trim(path, "/"), "/")
 	if !under {

@@ -328,7 +328,7 @@ func (h *Hub) detail(j *job) map[string]any {
 	}
 	if h.options.Generation == arkhub.GenerationUpgrades {
 		d["active_upgrade"] = nil
-		if j.upgrade != nil {
+		if j.active() {
 			d["active_upgrade"] = j.upgrade
 		}
 		d["metrics"] = map[string]float64{}
@@ -393,8 +393,13 @@ func (h *Hub) writeJob(w http.ResponseWriter, r *http.Request, j *job, parts []s
 	return true
 }
 
+// active reports whether an upgrade holds the job.
+func (j *job) active() bool {
+	return j.upgrade != nil && !slices.Contains([]string{"succeeded", "rolled_back", "aborted", "failed", "cancelled"}, j.upgrade.Phase)
+}
+
 func (h *Hub) held(w http.ResponseWriter, j *job) bool {
-	if j.upgrade == nil || slices.Contains([]string{"succeeded", "rolled_back", "aborted", "failed"}, j.upgrade.Phase) {
+	if !j.active() {
 		return false
 	}
 	h.refuse(w, http.StatusConflict, "orchestration_in_progress", "An upgrade of this Job is in progress")
@@ -531,14 +536,14 @@ func (h *Hub) upgradeAction(w http.ResponseWriter, r *http.Request, j *job, id s
 	case u == nil || u.ID != id:
 		h.refuse(w, http.StatusNotFound, "job_upgrade_not_found", "Unknown upgrade "+id)
 		return
-	case body.Action == "pause" && u.PausedFrom == nil && u.Phase != "succeeded":
+	case body.Action == "pause" && j.active() && u.Phase != "paused":
 		u.PausedFrom, u.Phase = ptr(u.Phase), "paused"
-	case body.Action == "resume" && u.PausedFrom != nil:
+	case body.Action == "resume" && u.Phase == "paused":
 		u.Phase, u.PausedFrom = *u.PausedFrom, nil
-	case body.Action == "cancel" && (u.Phase == "saving_savepoint" || u.Phase == "paused"):
-		u.Phase = "aborted"
-	case body.Action == "rollback" && u.Phase == "verifying":
-		u.Phase = "rolling_back"
+	case body.Action == "cancel" && j.active():
+		u.Phase, u.LastError = "cancelled", ptr("cancelled by operator")
+	case body.Action == "rollback" && (u.Phase == "verifying" || u.PausedFrom != nil && *u.PausedFrom == "verifying"):
+		u.Phase, u.PausedFrom = "rolling_back", nil
 	default:
 		h.refuse(w, http.StatusConflict, "job_upgrade_action_rejected", "The upgrade does not accept "+body.Action+" in phase "+u.Phase)
 		return
