@@ -11,20 +11,26 @@ import (
 	"github.com/recoverctl/recoverctl/internal/safetext"
 )
 
-// The kinds of plan that change what an ArkFlow job does.
+// The kinds of plan that change what a job or a stream of ArkFlow does.
 const (
-	KindArkFlowCheckpoint = "arkflow-checkpoint" // begin one, and follow it
-	KindArkFlowSavepoint  = "arkflow-savepoint"  // the same for a savepoint
-	KindArkFlowRollback   = "arkflow-rollback"   // stop the job, make it a lower version, start it
+	KindArkFlowCheckpoint = "arkflow-checkpoint"     // begin one, and follow it
+	KindArkFlowSavepoint  = "arkflow-savepoint"      // the same for a savepoint
+	KindArkFlowRollback   = "arkflow-rollback"       // stop the job, make it a lower version, start it
+	KindArkFlowPause      = "arkflow-upgrade-pause"  // hold the upgrade that a hub carries out
+	KindArkFlowResume     = "arkflow-upgrade-resume" // let it go on
+	KindArkFlowCancel     = "arkflow-upgrade-cancel" // end it where it is
+	KindArkFlowRestart    = "arkflow-stream-restart" // stop and start a stream
 )
 
 const backendArkFlow = "arkflow"
 
 // The names of facts of these kinds, beside those of a Flink job.
 const (
-	FactRound   = "round"
-	FactVersion = "version"
-	FactFormat  = "state-format"
+	FactRound        = "round"
+	FactVersion      = "version"
+	FactFormat       = "state-format"
+	FactUpgradePhase = "upgrade-phase"
+	FactRun          = "run"
 )
 
 const (
@@ -36,13 +42,23 @@ const (
 	arkCompleted    = "completed"
 )
 
-// ArkFlowEvidence is all that a plan about an ArkFlow job is judged by.
+// ArkFlowEvidence is all that a plan about a job or a stream of ArkFlow is judged
+// by.
 type ArkFlowEvidence struct {
 	At  time.Time
-	Err error // nothing could be said: the job is nil then
+	Err error // nothing could be said: job and stream are nil then
 
-	Job *arkflow.JobDetail
+	Job     *arkflow.JobDetail
+	Upgrade *arkflow.UpgradeState // that the plan is about; nil: the hub does not know it, or it is about none
+	Stream  *arkflow.StreamDetail // of a plan about a stream
+
+	// Of the journal of this machine.
+	Unsettled  []OpenRequest // requests to the same job or stream whose outcome is not known
+	JournalErr error         // it could not be read, or not all of it
 }
+
+// Asked reports whether the hub said anything at all.
+func (e ArkFlowEvidence) Asked() bool { return e.Job != nil || e.Stream != nil }
 
 // ArkFlowPlan is what a plan of these kinds says.
 type ArkFlowPlan struct {
@@ -57,11 +73,25 @@ type ArkFlowPlan struct {
 	From    uint64
 	Version uint64
 	Point   string // that a start of the version restores
+
+	// Of an upgrade.
+	Upgrade string
+	Phase   string // as the plan found it
+	Then    string // as it makes it
+
+	// Of a stream.
+	Node, Stream string
+	Key          string // the request's idempotency key, and the id of its action
+	Run          string // as the plan found it; empty: none
 }
 
 // ArkFlowKind reports whether a kind is one of these.
 func ArkFlowKind(kind string) bool {
-	return kind == KindArkFlowCheckpoint || kind == KindArkFlowSavepoint || kind == KindArkFlowRollback
+	switch kind {
+	case KindArkFlowCheckpoint, KindArkFlowSavepoint, KindArkFlowRollback, KindArkFlowRestart:
+		return true
+	}
+	return upgradeActions[kind] != ""
 }
 
 // RoundKind is the kind of round that the plan begins; empty: none.
@@ -77,7 +107,10 @@ func (p ArkFlowPlan) RoundKind() inspect.PointKind {
 
 // ArkFlowPlanOf is what a document of these kinds says. The document is valid.
 func ArkFlowPlanOf(d Document) ArkFlowPlan {
-	p := ArkFlowPlan{Kind: d.Kind, JobID: d.Target.ID, Store: d.Parameters[paramStore]}
+	p := ArkFlowPlan{
+		Kind: d.Kind, JobID: d.Target.ID, Store: d.Parameters[paramStore], Upgrade: d.Parameters[paramUpgrade],
+		Node: d.Parameters[paramNode], Stream: d.Parameters[paramStream], Key: d.Parameters[paramKey],
+	}
 	p.Generation, _ = strconv.ParseUint(d.Parameters[paramGeneration], 10, 64) // the kind's rules took it
 	for _, f := range d.Facts {
 		switch f.Name {
@@ -90,6 +123,10 @@ func ArkFlowPlanOf(d Document) ArkFlowPlan {
 			p.Version, _ = strconv.ParseUint(sideOf(f.After), 10, 64) // likewise
 		case FactRestoredFrom:
 			p.Point = sideOf(f.After)
+		case FactUpgradePhase:
+			p.Phase, p.Then = sideOf(f.Before), sideOf(f.After)
+		case FactRun:
+			p.Run = sideOf(f.Before)
 		}
 	}
 	return p
@@ -97,15 +134,21 @@ func ArkFlowPlanOf(d Document) ArkFlowPlan {
 
 // checkArkFlow are the rules of these kinds.
 func checkArkFlow(d Document) *inspect.Problem {
+	if d.Kind == KindArkFlowRestart {
+		return checkArkFlowRestart(d)
+	}
 	if d.Target.Backend != backendArkFlow || d.Target.Object != objectJob || d.Target.ID == "" {
 		return refuse("plan-target-unknown", nil, "a plan of the kind %s is for a job of ArkFlow, and this one for %s of %s", d.Kind, quote(d.Target.Object), quote(d.Target.Backend))
 	}
-	if p := d.hasParameters([]string{paramGeneration, paramStore}); p != nil {
-		return p
-	}
-	want := []string{FactRound}
-	if d.Kind == KindArkFlowRollback {
+	parameters, want := []string{paramGeneration, paramStore}, []string{FactRound}
+	switch {
+	case d.Kind == KindArkFlowRollback:
 		want = []string{FactJobState, FactVersion, FactFormat, FactRestoredFrom}
+	case upgradeActions[d.Kind] != "":
+		parameters, want = append(parameters, paramUpgrade), []string{FactUpgradePhase}
+	}
+	if p := d.hasParameters(parameters); p != nil {
+		return p
 	}
 	if p := d.hasFacts(want); p != nil {
 		return p
@@ -125,7 +168,7 @@ func checkArkFlow(d Document) *inspect.Problem {
 	case d.Kind == KindArkFlowRollback && p.Point == "":
 		return refuse("fact-not-allowed", inspect.Named{"fact": FactRestoredFrom}, "the plan names no recovery point")
 	}
-	return nil
+	return checkUpgradeFacts(p)
 }
 
 // ArkFlowRoundFrom makes a plan that begins a checkpoint or a savepoint. A job that

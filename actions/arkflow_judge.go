@@ -13,10 +13,16 @@ import (
 // CheckArkFlow asks whether a plan can be applied, or gone on with, as things are;
 // nil where nothing that was read refuses it.
 func CheckArkFlow(d Document, e ArkFlowEvidence) *Refusal {
+	p := ArkFlowPlanOf(d)
+	if p.Kind == KindArkFlowRestart && e.Stream != nil {
+		return checkArkFlowStream(p, e)
+	}
 	if e.Job == nil {
 		return nil
 	}
-	p := ArkFlowPlanOf(d)
+	if p.UpgradeAction() != "" {
+		return checkArkFlowUpgrade(d, p, e)
+	}
 	if problem := e.held(); problem != nil {
 		return refusedAt(StageJob, problem)
 	}
@@ -94,16 +100,26 @@ func orNothing(text string) string {
 // JudgeArkFlow says what has become of a plan from what the hub and the store say.
 func JudgeArkFlow(d Document, e ArkFlowEvidence) OperationVerdict {
 	v := OperationVerdict{PlanID: d.PlanID, Verdict: Undecided, Partitions: []PartitionVerdict{}, Facts: d.arkflowFacts(e)}
-	if e.Job == nil {
+	p := ArkFlowPlanOf(d)
+	switch kind := p.RoundKind(); {
+	case p.Kind == KindArkFlowRestart && e.Stream != nil:
+		v.Verdict, v.Message = judgeRestart(p, e)
+	case p.Kind == KindArkFlowRestart || e.Job == nil:
 		v.Message = "the hub could not be asked: " + safetext.Error(e.Err).String()
 		return v
-	}
-	p := ArkFlowPlanOf(d)
-	if kind := p.RoundKind(); kind != "" {
+	case kind != "":
 		v.Verdict, v.Message = judgeRound(kind, p, e)
-		return v
+	case p.UpgradeAction() != "":
+		v.Verdict, v.Message = judgeUpgrade(p, e)
+	default:
+		v.Verdict, v.Message = judgeArkFlowRollback(p, e)
 	}
-	v.Verdict, v.Message = judgeArkFlowRollback(p, e)
+	if open := e.openRequests(d); len(open) > 0 && v.Verdict != Applied && v.Verdict != Contradicted {
+		if v.Verdict == NotStarted {
+			v.Verdict = Undecided
+		}
+		v.Message += "; " + sentences(open, lateEffect)
+	}
 	return v
 }
 
@@ -211,7 +227,7 @@ func (d Document) arkflowFacts(e ArkFlowEvidence) []FactVerdict {
 	out := make([]FactVerdict, 0, len(d.Facts))
 	for _, f := range d.Facts {
 		v := FactVerdict{Name: f.Name, Before: f.Before, BeforeSource: f.Source, After: f.After, State: FactUnread}
-		if e.Job != nil {
+		if e.Asked() {
 			v.Now, v.State = arkflowFactNow(f, p, e)
 		}
 		out = append(out, v)
@@ -220,7 +236,6 @@ func (d Document) arkflowFacts(e ArkFlowEvidence) []FactVerdict {
 }
 
 func arkflowFactNow(f Fact, p ArkFlowPlan, e ArkFlowEvidence) (now *string, state FactState) {
-	j := e.Job.Job
 	is := func(value *string) (*string, FactState) {
 		switch {
 		case value == nil:
@@ -232,7 +247,29 @@ func arkflowFactNow(f Fact, p ArkFlowPlan, e ArkFlowEvidence) (now *string, stat
 		}
 		return value, FactOther
 	}
+	if p.Kind == KindArkFlowRestart {
+		if e.Stream == nil {
+			return nil, FactUnread
+		}
+		if outcome, _ := judgeRestart(p, e); outcome == Applied {
+			return sideOrNothing(runText(e.Stream.Stream)), FactPlanned
+		}
+		return is(sideOrNothing(runText(e.Stream.Stream)))
+	}
+	if e.Job == nil {
+		return nil, FactUnread
+	}
+	j := e.Job.Job
 	switch f.Name {
+	case FactUpgradePhase:
+		u := e.upgradeOf(p)
+		if u == nil {
+			return nil, FactUnread
+		}
+		if outcome, _ := judgeUpgrade(p, e); outcome == Applied {
+			return u.Phase, FactPlanned
+		}
+		return is(u.Phase)
 	case FactRound:
 		if r := e.roundAfter(p.RoundKind(), p.Round); r != nil {
 			return &r.ID, FactPlanned

@@ -15,16 +15,37 @@ func ArkFlowReport(d Document, e ArkFlowEvidence) DocumentReport {
 		Does: arkflowDoes(p), Stays: arkflowStays(p), NotKnown: arkflowNotKnown(p), Notes: []string{}, Warnings: []Warning{}, Refused: CheckArkFlow(d, e),
 	}
 	switch {
-	case e.Job == nil:
+	case p.Kind == KindArkFlowRestart && e.Stream == nil, p.Kind != KindArkFlowRestart && e.Job == nil:
 		r.Warnings = append(r.Warnings, Warning{Name: NotChecked, Message: "the hub could not be asked: " + safetext.Error(e.Err).String()})
 	case r.Verdict == Applied:
 		r.Notes = append(r.Notes, "It is as planned already: applying the plan asks the hub for nothing more.")
+	default:
+		r.Warnings = append(r.Warnings, e.journalWarnings(d)...)
+		r.Warnings = append(r.Warnings, arkflowWarnings(p, e)...)
 	}
 	return r
 }
 
+// arkflowWarnings are what applying the plan would do beside what was asked for.
+// What is done already is not warned of.
+func arkflowWarnings(p ArkFlowPlan, e ArkFlowEvidence) []Warning {
+	switch {
+	case p.Kind == KindArkFlowRestart && !p.asked(e):
+		return restartWarnings(e)
+	case p.UpgradeAction() != "" && upgradeDone(p, e) == "":
+		return upgradeWarnings(p, e)
+	}
+	return nil
+}
+
 func arkflowDoes(p ArkFlowPlan) []string {
 	job := safetext.Of(p.JobID)
+	switch {
+	case p.UpgradeAction() != "":
+		return upgradeDoes(p)
+	case p.Kind == KindArkFlowRestart:
+		return []string{fmt.Sprintf("Stream %s is stopped and started again. What its write-ahead log holds behind the cursor is sent again, and duplicates come of it; what it has no log of comes again only where the source sends it again.", job)}
+	}
 	if kind := p.RoundKind(); kind != "" {
 		return []string{fmt.Sprintf("A %s of job %s is begun and followed until it is completed and every rule accepts it. The job runs on.", kind, job)}
 	}
@@ -38,6 +59,12 @@ func arkflowDoes(p ArkFlowPlan) []string {
 }
 
 func arkflowStays(p ArkFlowPlan) []string {
+	switch {
+	case p.UpgradeAction() != "":
+		return []string{"Every version, checkpoint and savepoint of the job."}
+	case p.Kind == KindArkFlowRestart:
+		return []string{"The other streams of the node, the stream's configuration and its log."}
+	}
 	if p.RoundKind() == inspect.KindCheckpoint {
 		return []string{"Savepoints. Of older checkpoints the hub drops those beyond the job's retention."}
 	}
@@ -48,10 +75,17 @@ func arkflowStays(p ArkFlowPlan) []string {
 }
 
 func arkflowNotKnown(p ArkFlowPlan) []string {
-	if p.RoundKind() != "" {
-		return []string{"Nothing locks the job: somebody else may begin a round in the same moment."}
+	const elsewhere = "Whether a request that was sent from another machine and lost still comes."
+	switch {
+	case p.RoundKind() != "":
+		return []string{"Nothing locks the job: somebody else may begin a round in the same moment.", elsewhere}
+	case p.UpgradeAction() != "":
+		return []string{"The hub carries the upgrade on meanwhile: it may be in a later phase when it is asked.", elsewhere}
+	case p.Kind == KindArkFlowRestart:
+		return []string{"No hub that was run calls such a request converged: that the stream runs since a later time is the proof."}
 	}
 	return []string{
+		elsewhere,
 		"No hub says what a job was restored from: it is taken from the hub's own rule, and proved as far as the source positions of the next checkpoint prove it.",
 		"Nothing locks the job: somebody else may change it between two steps. Its version and generation are read directly before each.",
 	}
@@ -60,8 +94,15 @@ func arkflowNotKnown(p ArkFlowPlan) []string {
 // arkflowSubject is what a plan of these kinds does, in one line.
 func (d Document) arkflowSubject() inspect.PlanSubject {
 	p := ArkFlowPlanOf(d)
-	does := fmt.Sprintf("takes a %s", p.RoundKind())
-	if d.Kind == KindArkFlowRollback {
+	does := ""
+	switch {
+	case p.RoundKind() != "":
+		does = fmt.Sprintf("takes a %s", p.RoundKind())
+	case p.UpgradeAction() != "":
+		does = fmt.Sprintf("%ss the upgrade %s, which is in phase %s", p.UpgradeAction(), p.Upgrade, p.Phase)
+	case d.Kind == KindArkFlowRestart:
+		does = "restarts the stream, request " + p.Key
+	default:
 		does = fmt.Sprintf("goes back from version %d to %d, restored from %s", p.From, p.Version, p.Point)
 	}
 	return inspect.PlanSubject{PlanID: d.PlanID, Kind: d.Kind, Target: d.Target, Does: does}

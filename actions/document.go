@@ -54,6 +54,10 @@ var documentKinds = map[string]func(Document) *inspect.Problem{
 	KindArkFlowCheckpoint: checkArkFlow,
 	KindArkFlowSavepoint:  checkArkFlow,
 	KindArkFlowRollback:   checkArkFlow,
+	KindArkFlowPause:      checkArkFlow,
+	KindArkFlowResume:     checkArkFlow,
+	KindArkFlowCancel:     checkArkFlow,
+	KindArkFlowRestart:    checkArkFlow,
 
 	KindProducerDelete:   checkProducer,
 	KindProducerRegister: checkProducer,

@@ -135,7 +135,7 @@ func TestWhatNoPlanIs(t *testing.T) {
 		"a field more":                 {set(func(d map[string]any) { d["made"] = "2026-03-01" }), "plan-field-set", `has a field "made"`, `"2026-03-01"`},
 		"a field less":                 {set(func(d map[string]any) { delete(d, "parameters") }), "plan-field-set", "has no field parameters", `{"facts"`},
 		"no kind":                      {set(func(d map[string]any) { d["kind"] = " " }), "blank-text", "kind is blank", `" "`},
-		"a kind of a later release":    {set(func(d map[string]any) { d["kind"] = "flink-rollback" }), "plan-kind-unknown", `"flink-rollback", and this release applies arkflow-checkpoint, arkflow-rollback, arkflow-savepoint, cancel, producer-delete, producer-register, rollback, savepoint, stop, topic-settings`, `"flink-rollback"`},
+		"a kind of a later release":    {set(func(d map[string]any) { d["kind"] = "flink-rollback" }), "plan-kind-unknown", `"flink-rollback", and this release applies arkflow-checkpoint, arkflow-rollback, arkflow-savepoint, arkflow-stream-restart, arkflow-upgrade-cancel, arkflow-upgrade-pause, arkflow-upgrade-resume, cancel, producer-delete, producer-register, rollback, savepoint, stop, topic-settings`, `"flink-rollback"`},
 		"a null kind":                  {set(func(d map[string]any) { d["kind"] = nil }), "plan-field-null", "kind is null", `null,"parameters"`},
 		"no facts":                     {set(func(d map[string]any) { d["facts"] = []any{} }), "facts-empty", "changes nothing", "[]"},
 		"facts that are no list":       {set(func(d map[string]any) { d["facts"] = map[string]any{} }), "facts-not-a-list", "an object", `{},"kind"`},

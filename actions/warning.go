@@ -43,6 +43,13 @@ const (
 	BucketsMissing         = "buckets-missing"
 	BucketUnreadable       = "bucket-unreadable"
 	UndoTakesTooLong       = "undo-takes-too-long"
+
+	// Of a plan about ArkFlow, beside NotChecked.
+	RequestUnsettled = "request-unsettled"
+	JobMayStand      = "job-may-stand-still"
+	UpgradeUnwatched = "upgrade-unwatched"
+	StreamNotCovered = "stream-not-covered"
+	WriteMayStick    = "write-may-stay-queued"
 )
 
 // Warning is something that the planner can't decide: a person accepts it by
@@ -56,7 +63,8 @@ type Warning struct {
 func warningNames() []string {
 	return []string{NotChecked, PointsUnknown, PointsLost, PendingBeforeTarget, JobStateUnknown, JobRestarting, PinnedPointLost, CompactionBegins, RetentionLifted,
 		NoSafetySavepoint, PointMayGo, StateLeftOut, NoArguments,
-		SinkRunning, UnfinishedRowsStay, OffsetsUnreadable, OffsetsHidden, RemoteDirWithoutScheme, RowsUndone, BucketsMissing, BucketUnreadable, UndoTakesTooLong}
+		SinkRunning, UnfinishedRowsStay, OffsetsUnreadable, OffsetsHidden, RemoteDirWithoutScheme, RowsUndone, BucketsMissing, BucketUnreadable, UndoTakesTooLong,
+		RequestUnsettled, JobMayStand, UpgradeUnwatched, StreamNotCovered, WriteMayStick}
 }
 
 // IsWarningName reports whether a warning can have that name.

@@ -2,7 +2,6 @@ package arkflow
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/recoverctl/recoverctl/actions"
@@ -29,13 +28,14 @@ type Config struct {
 	Settle   time.Duration
 }
 
-// Change is one apply of one plan about an ArkFlow job. It serves one run. The
-// steps are called one after another.
+// Change is one apply of one plan about a job or a stream of ArkFlow. It serves one
+// run. The steps are called one after another.
 type Change struct {
 	Config
 	plan  actions.ArkFlowPlan
 	write *write.Client
 	seen  actions.ArkFlowEvidence // as of the last look
+	open  bool                    // the request of the step that writes went out, and nobody knows what became of it
 }
 
 // New makes a change and asks nothing. The error is a fault of kind Config. The
@@ -63,29 +63,25 @@ func (c *Change) Close() { c.write.Close() }
 // Doers are the steps of actions.ArkFlowSteps, in that order.
 func (c *Change) Doers() []actions.Doer {
 	reads := map[string]actions.Doing{
-		actions.StepPlan: c.planIntact, actions.StepJob: c.job, actions.StepRoundDone: c.roundDone,
-		actions.StepJobStopped: c.stopped, actions.StepJobRuns: c.running, actions.StepProof: c.proof,
+		actions.StepPlan: c.planIntact, actions.StepJob: c.asPlanned, actions.StepStream: c.asPlanned, actions.StepRoundDone: c.judged(actions.StageSavepoint),
+		actions.StepJobStopped: c.stopped, actions.StepJobRuns: c.running, actions.StepProof: c.judged(actions.StageRestored),
+		actions.StepUpgraded: c.judged(actions.StageRestored), actions.StepRestarted: c.judged(actions.StageRestored),
 	}
-	writes := map[string]struct {
-		done func() string
-		send func(context.Context) error
-		late string // why a request that the hub shows nothing of may still come, and must not be sent again
-	}{
-		actions.StepRound:    {c.begun, c.sendRound, ""},
-		actions.StepStop:     {c.told(arkhub.StateStopped), c.sendStop, ""},
-		actions.StepRollback: {c.rolledBack, c.sendRollback, "the hub goes one version down with each request that comes, also a late one"},
-		actions.StepStart:    {c.startedAgain, c.sendStart, ""},
+	writes := map[string]func(context.Context) error{
+		actions.StepRound: c.sendRound, actions.StepStop: c.sendStop, actions.StepRollback: c.sendRollback, actions.StepStart: c.sendStart,
+		actions.StepUpgrade: c.sendUpgrade, actions.StepRestart: c.sendRestart,
 	}
 	var out []actions.Doer
 	for _, about := range actions.ArkFlowSteps(c.Plan) {
-		w, is := writes[about.Name]
+		send, is := writes[about.Name]
 		if !is {
 			out = append(out, actions.Reading(about, nil, reads[about.Name]))
 			continue
 		}
+		done := func() string { return actions.ArkFlowStepDone(c.Plan, about.Name, c.seen) }
 		out = append(out, actions.Writing(about, nil, nil, func(ctx context.Context, _ *actions.StepProgress) (string, error) {
-			return c.once(ctx, about.Stage, w.done, w.send)
-		}, func(ctx context.Context) (actions.Settlement, string, error) { return c.settled(ctx, w.done, w.late) }))
+			return c.once(ctx, about.Stage, done, send)
+		}, func(ctx context.Context) (actions.Settlement, string, error) { return c.settled(ctx, done) }))
 	}
 	return out
 }
@@ -99,14 +95,15 @@ func (c *Change) Verify(ctx context.Context) actions.OperationVerdict {
 // Verify says from what the hub and the store hold now what has become of a plan.
 // What can't be read makes the verdict unknown.
 func Verify(ctx context.Context, s Sources, plan actions.Document) actions.OperationVerdict {
-	e, _ := s.Gather(ctx, actions.ArkFlowPlanOf(plan).Store) // what is missing beside it makes a rule unasked
+	e, _ := s.GatherPlan(ctx, plan) // what is missing beside it makes a rule unasked
 	return actions.JudgeArkFlow(plan, e)
 }
 
-// look reads the job anew. An error says that the hub could not be asked.
+// look reads the job or the stream anew. An error says that the hub could not be
+// asked.
 func (c *Change) look(ctx context.Context, stage actions.Stage) error {
-	e, err := c.Gather(ctx, c.plan.Store)
-	if e.Job == nil {
+	e, err := c.GatherPlan(ctx, c.Plan)
+	if !e.Asked() {
 		return actions.At(stage, "", err)
 	}
 	c.seen = e
@@ -116,6 +113,7 @@ func (c *Change) look(ctx context.Context, stage actions.Stage) error {
 // once is a step that writes: the job is read, what is done already is not asked
 // for, what is not as planned is refused, and one request is sent.
 func (c *Change) once(ctx context.Context, stage actions.Stage, done func() string, send func(context.Context) error) (string, error) {
+	c.open = false
 	if err := c.look(ctx, stage); err != nil {
 		return "", err
 	}
@@ -125,39 +123,45 @@ func (c *Change) once(ctx context.Context, stage actions.Stage, done func() stri
 	if err := actions.Refused(actions.CheckArkFlow(c.Plan, c.seen)); err != nil {
 		return "", err
 	}
-	if err := send(ctx); err != nil {
+	c.open = true // also where a defect of this program stops it after the request
+	err := send(ctx)
+	c.open = err != nil && mayCome(err)
+	if err != nil {
 		return "", err
 	}
 	return "the hub has accepted it", nil
 }
 
-// settled finds out by reading whether a request whose answer was lost was taken.
-func (c *Change) settled(ctx context.Context, done func() string, late string) (actions.Settlement, string, error) {
+// mayCome reports whether a request that failed may still have been taken, or be
+// taken later. One that was never sent, and one that a hub refuses in its own words,
+// is not: such a standby took nothing.
+func mayCome(err error) bool {
+	kind := fault.KindOf(err)
+	return kind == fault.Unknown || kind == fault.Bug
+}
+
+// settled finds out by reading what became of a request whose answer was lost. That
+// nothing is seen of it says nothing: it may come late, and is never sent again
+// because of that.
+func (c *Change) settled(ctx context.Context, done func() string) (actions.Settlement, string, error) {
+	if !c.open {
+		return actions.NotHappened, "nothing was sent", nil
+	}
 	switch found, err := c.watch().Trace(ctx, done); {
 	case err != nil:
 		return actions.Unsettled, "", err
 	case found != "":
 		return actions.Happened, found, nil
-	case late != "" && c.lowerVersions() > 1:
-		return actions.Unsettled, "", fault.New(fault.Unknown, "apply", "the hub shows nothing of the request, and %s", late).
-			WithHint("read the job's version until it is certain that the request is lost: recoverctl inspect arkflow job %s", safetext.Of(c.plan.JobID))
+	case c.plan.Kind == actions.KindArkFlowRestart:
+		return actions.Unsettled, "", fault.New(fault.Unknown, "apply", "the hub shows nothing of the request; the same plan asks again with the same key, which the hub takes once")
 	default:
-		return actions.NotHappened, "the hub shows nothing of it", nil
+		return actions.Unsettled, "", fault.New(fault.Unknown, "apply", "the hub shows nothing of the request, which may still come: nothing more is sent before that is settled")
 	}
 }
 
 // watch is how the change waits for what the hub does.
 func (c *Change) watch() actions.Watch {
 	return actions.Watch{Look: c.look, Poll: c.Poll, Patience: c.Patience, Settle: c.Settle, Silent: "the hub does not answer"}
-}
-
-func (c *Change) lowerVersions() (n int) {
-	for _, v := range c.seen.Job.Versions {
-		if v.Version < c.plan.From {
-			n++
-		}
-	}
-	return n
 }
 
 func (c *Change) planIntact(context.Context, *actions.StepProgress) (string, error) {
@@ -168,7 +172,7 @@ func (c *Change) planIntact(context.Context, *actions.StepProgress) (string, err
 	return "the id " + c.Plan.PlanID[:digits] + " fits the plan's content", nil
 }
 
-func (c *Change) job(ctx context.Context, _ *actions.StepProgress) (string, error) {
+func (c *Change) asPlanned(ctx context.Context, _ *actions.StepProgress) (string, error) {
 	if err := c.look(ctx, actions.StageJob); err != nil {
 		return "", err
 	}
@@ -178,48 +182,10 @@ func (c *Change) job(ctx context.Context, _ *actions.StepProgress) (string, erro
 	return actions.JudgeArkFlow(c.Plan, c.seen).Message, nil
 }
 
-// What is done already, by a run before or by anybody.
-
-func (c *Change) begun() string {
-	if v := actions.JudgeArkFlow(c.Plan, c.seen); v.Verdict != actions.NotStarted {
-		return v.Message
-	}
-	return ""
-}
-
-// told reports whether the job was told to be in a state; the plan's version is
-// beyond the stop.
-func (c *Change) told(state string) func() string {
-	return func() string {
-		j := c.seen.Job.Job
-		switch {
-		case c.atTarget():
-			return "the job is of the plan's version already"
-		case j.Desired != nil && *j.Desired == state:
-			return "the job is wanted " + state + " already"
-		}
-		return ""
-	}
-}
-
+// atTarget reports whether the job is of the plan's version.
 func (c *Change) atTarget() bool {
 	v := c.seen.Job.Job.Version
 	return v != nil && *v == c.plan.Version
-}
-
-func (c *Change) rolledBack() string {
-	if c.atTarget() {
-		return fmt.Sprintf("the job is of version %d", c.plan.Version)
-	}
-	return ""
-}
-
-func (c *Change) startedAgain() string {
-	j := c.seen.Job.Job
-	if c.atTarget() && j.Desired != nil && *j.Desired == arkhub.StateRunning {
-		return "the job is wanted running already"
-	}
-	return ""
 }
 
 func (c *Change) sendRound(ctx context.Context) error {
@@ -254,26 +220,36 @@ func (c *Change) sendStart(ctx context.Context) error {
 	return err
 }
 
+func (c *Change) sendUpgrade(ctx context.Context) error {
+	_, err := c.write.Act(ctx, c.plan.JobID, c.plan.Upgrade, write.UpgradeAction(c.plan.UpgradeAction()))
+	return err
+}
+
+// sendRestart asks with the plan's own key, and for nothing that somebody else asked
+// for meanwhile.
+func (c *Change) sendRestart(ctx context.Context) error {
+	w := write.StreamWrite{Node: c.plan.Node, Stream: c.plan.Stream, Key: c.plan.Key}
+	if c.seen.Stream.Generation != nil {
+		w.Generation = arkhub.Known(c.plan.Generation)
+	}
+	_, err := c.write.RestartStream(ctx, w)
+	return err
+}
+
 // judged waits until the plan's verdict is applied; a contradiction ends it.
-func (c *Change) judged(ctx context.Context, stage actions.Stage, p *actions.StepProgress) (string, error) {
-	return c.watch().Until(ctx, stage, p, func() (string, string, error) {
-		switch v := actions.JudgeArkFlow(c.Plan, c.seen); v.Verdict {
-		case actions.Applied:
-			return v.Message, "", nil
-		case actions.Contradicted:
-			return "", "", actions.Refusef(stage, "contradicted", "%s", v.Message)
-		default:
-			return "", v.Message, nil
-		}
-	})
-}
-
-func (c *Change) roundDone(ctx context.Context, p *actions.StepProgress) (string, error) {
-	return c.judged(ctx, actions.StageSavepoint, p)
-}
-
-func (c *Change) proof(ctx context.Context, p *actions.StepProgress) (string, error) {
-	return c.judged(ctx, actions.StageRestored, p)
+func (c *Change) judged(stage actions.Stage) actions.Doing {
+	return func(ctx context.Context, p *actions.StepProgress) (string, error) {
+		return c.watch().Until(ctx, stage, p, func() (string, string, error) {
+			switch v := actions.JudgeArkFlow(c.Plan, c.seen); v.Verdict {
+			case actions.Applied:
+				return v.Message, "", nil
+			case actions.Contradicted:
+				return "", "", actions.Refusef(stage, "contradicted", "%s", v.Message)
+			default:
+				return "", v.Message, nil
+			}
+		})
+	}
 }
 
 func (c *Change) stopped(ctx context.Context, p *actions.StepProgress) (string, error) {

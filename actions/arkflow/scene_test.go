@@ -58,13 +58,23 @@ type scene struct {
 	clock clock.Clock
 	lines *lines
 	plan  actions.Document
+
+	timeout  time.Duration // of one request
+	patience time.Duration
 }
 
 func newScene(t *testing.T, g arkhub.Generation) *scene {
 	t.Helper()
-	s := &scene{T: t, dir: t.TempDir(), clock: quick{time.Now()}, lines: &lines{}}
-	s.hub = arkhubtest.New(arkhubtest.Options{Generation: g, Clock: s.clock})
+	return newSceneOf(t, arkhubtest.Options{Generation: g})
+}
+
+func newSceneOf(t *testing.T, o arkhubtest.Options) *scene {
+	t.Helper()
+	s := &scene{T: t, dir: t.TempDir(), clock: quick{time.Now()}, lines: &lines{}, timeout: 5 * time.Second, patience: 4 * time.Second}
+	o.Clock = s.clock
+	s.hub = arkhubtest.New(o)
 	s.hub.AddNode("node-a")
+	s.hub.AddStream("node-a", "heartbeat", "running", "")
 	s.url = s.hub.Start(t)
 	return s
 }
@@ -96,7 +106,7 @@ func (s *scene) sources() arkflow.Sources {
 	if err != nil {
 		s.Fatal(err)
 	}
-	return arkflow.Sources{Hub: arkhub.Options{Address: s.url, Pause: time.Millisecond, Timeout: 5 * time.Second}, Job: "orders", Points: inspected.NewPoints(places), Clock: s.clock}
+	return arkflow.Sources{Hub: arkhub.Options{Address: s.url, Pause: time.Millisecond, Timeout: s.timeout}, Job: "orders", Points: inspected.NewPoints(places), Clock: s.clock}
 }
 
 func (s *scene) evidence() actions.ArkFlowEvidence {
@@ -112,10 +122,19 @@ func (s *scene) evidence() actions.ArkFlowEvidence {
 func (s *scene) make(kind string) *inspect.Problem {
 	s.Helper()
 	var p *inspect.Problem
-	if kind == actions.KindArkFlowRollback {
+	switch kind {
+	case actions.KindArkFlowRollback:
 		s.plan, p = actions.ArkFlowRollbackFrom(s.evidence(), 0, "")
-	} else {
+	case actions.KindArkFlowCheckpoint, actions.KindArkFlowSavepoint:
 		s.plan, p = actions.ArkFlowRoundFrom(kind, s.evidence(), "")
+	case actions.KindArkFlowRestart:
+		e, err := s.sources().GatherStream(s.Context(), "node-a", "heartbeat")
+		if e.Stream == nil {
+			s.Fatal(err)
+		}
+		s.plan, p = actions.ArkFlowRestartFrom(e, "5f3c92d07be1458a96c0d1e2f3a4b5c6")
+	default:
+		s.plan, p = actions.ArkFlowUpgradeFrom(kind, s.evidence(), "")
 	}
 	return p
 }
@@ -128,22 +147,39 @@ func (s *scene) mustMake(kind string) *scene {
 	return s
 }
 
-// apply applies the plan from where things are, as a process of its own would.
-func (s *scene) apply() (actions.ApplyResult, *actions.Refusal, error) {
+// asPlanned is what the plan is judged by: the hub, and the journal of this machine.
+func (s *scene) asPlanned() actions.ArkFlowEvidence {
 	s.Helper()
-	report := actions.ArkFlowReport(s.plan, s.evidence())
+	e, err := s.sources().GatherPlan(s.Context(), s.plan)
+	if !e.Asked() {
+		s.Fatal(err)
+	}
+	s.lines.mu.Lock()
+	defer s.lines.mu.Unlock()
+	e.Unsettled = actions.OpenRequestsOf(s.lines.all, s.plan.Target)
+	return e
+}
+
+// apply applies the plan from where things are, as a process of its own would. Its
+// operator accepts every warning but that a request is not settled, which is
+// accepted where it is named.
+func (s *scene) apply(accept ...string) (actions.ApplyResult, *actions.Refusal, error) {
+	s.Helper()
+	report := actions.ArkFlowReport(s.plan, s.asPlanned())
 	if report.Refused != nil {
 		return actions.ApplyResult{}, report.Refused, nil
 	}
-	answer := actions.Answer{Digits: s.plan.PlanID, Reason: "INC-2231", At: time.Now()}
+	answer := actions.Answer{Digits: s.plan.PlanID, Reason: "INC-2231", At: time.Now(), Accept: accept}
 	for _, w := range report.Warnings {
-		answer.Accept = append(answer.Accept, w.Name)
+		if w.Name != actions.RequestUnsettled {
+			answer.Accept = append(answer.Accept, w.Name)
+		}
 	}
 	approval, _, err := actions.Ask(actions.Question{Plan: s.plan, Report: report, Environment: access.Production, Profile: "prod", Subject: "orders"}, answer)
 	if err != nil {
-		s.Fatal(err)
+		return actions.ApplyResult{}, nil, err
 	}
-	change, err := arkflow.New(arkflow.Config{Sources: s.sources(), Plan: s.plan, Poll: 5 * time.Millisecond, Patience: 4 * time.Second, Settle: 100 * time.Millisecond})
+	change, err := arkflow.New(arkflow.Config{Sources: s.sources(), Plan: s.plan, Poll: 5 * time.Millisecond, Patience: s.patience, Settle: 100 * time.Millisecond})
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -157,6 +193,32 @@ func (s *scene) apply() (actions.ApplyResult, *actions.Refusal, error) {
 	}
 	result, err := run.Wait()
 	return result, nil, err
+}
+
+// applied applies the plan and wants it to go through.
+func (s *scene) applied(accept ...string) {
+	s.Helper()
+	result, refused, err := s.apply(accept...)
+	if err != nil || refused != nil || result.Verdict != actions.Applied {
+		s.Fatalf("%s, %v, %v: %s", result.Verdict, refused, err, steps(result))
+	}
+}
+
+// verdict is what has become of the plan, by the hub and the journal.
+func (s *scene) verdict() actions.OperationVerdict {
+	s.Helper()
+	return actions.JudgeArkFlow(s.plan, s.asPlanned())
+}
+
+// byHand is how many checkpoints somebody began.
+func (s *scene) byHand() (n int) {
+	s.Helper()
+	for _, p := range s.evidence().Job.Points.Points {
+		if p.Kind == inspect.KindCheckpoint && !strings.HasPrefix(p.ID, "checkpoint-orders-") {
+			n++
+		}
+	}
+	return n
 }
 
 // effects are what the hub was made to do by plans, beyond what the scene did.

@@ -2,6 +2,7 @@ package arkflow
 
 import (
 	"context"
+	"errors"
 
 	"github.com/recoverctl/recoverctl/actions"
 	"github.com/recoverctl/recoverctl/inspect/arkflow"
@@ -17,10 +18,18 @@ type Sources struct {
 	Clock  clock.Clock
 }
 
-// Gather reads what a plan is made from and judged by, over a fresh connection.
-// Store is where the checkpoint store is; empty: where the job says. Faults are
-// what could not be read beside what could.
-func (s Sources) Gather(ctx context.Context, store string) (actions.ArkFlowEvidence, error) {
+// GatherPlan reads what a plan is judged by, over a fresh connection. Faults are what
+// could not be read beside what could.
+func (s Sources) GatherPlan(ctx context.Context, plan actions.Document) (actions.ArkFlowEvidence, error) {
+	p := actions.ArkFlowPlanOf(plan)
+	if p.Kind == actions.KindArkFlowRestart {
+		return s.GatherStream(ctx, p.Node, p.Stream)
+	}
+	return s.gather(ctx, p.Store, p.Upgrade)
+}
+
+// GatherStream reads what a plan about a stream is made from and judged by.
+func (s Sources) GatherStream(ctx context.Context, node, stream string) (actions.ArkFlowEvidence, error) {
 	e := actions.ArkFlowEvidence{At: s.Clock.Now()}
 	client, err := arkhub.New(s.Hub)
 	if err != nil {
@@ -28,11 +37,43 @@ func (s Sources) Gather(ctx context.Context, store string) (actions.ArkFlowEvide
 		return e, err
 	}
 	defer client.Close()
-	d, err := arkflow.NewHub(client, s.Points, s.Clock).Job(ctx, s.Job, store)
+	d, err := arkflow.NewHub(client, s.Points, s.Clock).Stream(ctx, node, stream)
+	if d.Hub.Address == "" {
+		e.Err = err
+		return e, err
+	}
+	e.Stream = &d
+	return e, err
+}
+
+// Gather reads what a plan is made from and judged by, over a fresh connection.
+// Store is where the checkpoint store is; empty: where the job says. Faults are
+// what could not be read beside what could.
+func (s Sources) Gather(ctx context.Context, store string) (actions.ArkFlowEvidence, error) {
+	return s.gather(ctx, store, "")
+}
+
+func (s Sources) gather(ctx context.Context, store, upgrade string) (actions.ArkFlowEvidence, error) {
+	e := actions.ArkFlowEvidence{At: s.Clock.Now()}
+	client, err := arkhub.New(s.Hub)
+	if err != nil {
+		e.Err = err
+		return e, err
+	}
+	defer client.Close()
+	hub := arkflow.NewHub(client, s.Points, s.Clock)
+	d, err := hub.Job(ctx, s.Job, store)
 	if d.Hub.Address == "" {
 		e.Err = err
 		return e, err
 	}
 	e.Job = &d
-	return e, err
+	if upgrade == "" || d.Job.Upgrade != nil && d.Job.Upgrade.ID == upgrade {
+		return e, err
+	}
+	u, unread := hub.Upgrade(ctx, s.Job, upgrade)
+	if unread == nil {
+		e.Upgrade = &u
+	}
+	return e, errors.Join(err, unread)
 }

@@ -1,9 +1,9 @@
 package arkflow_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/recoverctl/recoverctl/actions"
 	"github.com/recoverctl/recoverctl/actions/arkflow"
@@ -45,6 +45,7 @@ func TestACheckpoint(t *testing.T) {
 // A job goes back to the version before: stopped, rolled back, started, and proved
 // by a checkpoint that reads on from the point.
 func TestARollback(t *testing.T) {
+	t.Parallel()
 	for _, g := range []arkhub.Generation{arkhub.GenerationJobs, arkhub.GenerationUpgrades} {
 		s := rolledForward(t, g)
 		s.mustMake(actions.KindArkFlowRollback)
@@ -114,6 +115,128 @@ func TestNoPlanIsMade(t *testing.T) {
 	}
 }
 
+// What a hub would accept for a stream and nobody should ask for makes no plan, nor
+// does an upgrade that is not as it would have to be.
+func TestNoPlanOfAnUpgradeOrAStreamIsMade(t *testing.T) {
+	upgrade := func(phase string) func(*scene) {
+		return func(s *scene) { s.set(1); s.hub.SetUpgrade("orders", "u1", phase, 1, 2) }
+	}
+	for name, tt := range map[string]struct {
+		options arkhubtest.Options
+		kind    string
+		prepare func(*scene)
+		code    string
+	}{
+		"no upgrade":              {arkhubtest.Options{Generation: arkhub.GenerationUpgrades}, actions.KindArkFlowPause, func(s *scene) { s.set(1) }, "no-upgrade"},
+		"one that has ended":      {arkhubtest.Options{Generation: arkhub.GenerationUpgrades}, actions.KindArkFlowCancel, upgrade("cancelled"), "no-upgrade"},
+		"one that is not paused":  {arkhubtest.Options{Generation: arkhub.GenerationUpgrades}, actions.KindArkFlowResume, upgrade("verifying"), "upgrade-phase"},
+		"a hub that keeps none":   {arkhubtest.Options{Generation: arkhub.GenerationJobs}, actions.KindArkFlowPause, func(s *scene) { s.set(1) }, "upgrades-not-kept"},
+		"a node that is gone":     {arkhubtest.Options{}, actions.KindArkFlowRestart, func(s *scene) { s.hub.Kill("node-a"); time.Sleep(200 * time.Millisecond) }, "node-unavailable"},
+		"a hub without a storage": {arkhubtest.Options{NoStorage: true}, actions.KindArkFlowRestart, func(*scene) {}, "hub-without-storage"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSceneOf(t, tt.options)
+			tt.prepare(s)
+			before := len(s.hub.Effects())
+			if p := s.make(tt.kind); p == nil || p.Code != tt.code {
+				t.Errorf("%+v, want %s", p, tt.code)
+			}
+			if got := s.effects(before); got != "" {
+				t.Errorf("the hub did %s", got)
+			}
+		})
+	}
+}
+
+// An upgrade is paused, goes on, and is cancelled; each is warned of where the job may
+// stand still, or go on with nobody to watch it.
+func TestAnUpgrade(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, arkhub.GenerationUpgrades)
+	s.set(1)
+	for _, tt := range []struct{ phase, kind, warning, now string }{
+		{"saving_savepoint", actions.KindArkFlowPause, "", "paused"},
+		{"", actions.KindArkFlowResume, "", "saving_savepoint"},
+		{"verifying", actions.KindArkFlowPause, actions.JobMayStand, "paused"},
+		{"", actions.KindArkFlowCancel, actions.UpgradeUnwatched, "cancelled"},
+		{"saving_savepoint", actions.KindArkFlowCancel, "", "cancelled"},
+	} {
+		if tt.phase != "" {
+			s.hub.SetUpgrade("orders", "u1", tt.phase, 1, 2)
+		}
+		s.mustMake(tt.kind)
+		warnings := ""
+		for _, w := range actions.ArkFlowReport(s.plan, s.asPlanned()).Warnings {
+			warnings += w.Name
+		}
+		if warnings != tt.warning {
+			t.Errorf("%s in %s: warns of %q, want %q", tt.kind, tt.phase, warnings, tt.warning)
+		}
+		if v := s.verdict(); v.Verdict != actions.NotStarted {
+			t.Errorf("before: %s: %s", v.Verdict, v.Message)
+		}
+		s.applied()
+		if v := s.verdict(); v.Verdict != actions.Applied || !strings.Contains(v.Message, "is "+tt.now) || v.Facts[0].State != actions.FactPlanned {
+			t.Errorf("%s: %s, %+v", v.Verdict, v.Message, v.Facts)
+		}
+	}
+	// The hub has carried it on since: what the plan warns of is not what it would do.
+	s.hub.SetUpgrade("orders", "u2", "saving_savepoint", 1, 2)
+	s.mustMake(actions.KindArkFlowPause)
+	s.hub.SetUpgrade("orders", "u2", "committing_version", 1, 2)
+	before := len(s.hub.Effects())
+	if _, refused, err := s.apply(); refused == nil || refused.Problem.Code != "upgrade-changed" || s.effects(before) != "" {
+		t.Errorf("%+v, %v; the hub did %s", refused, err, s.effects(before))
+	}
+	s.hub.SetUpgrade("orders", "u2", "succeeded", 1, 2)
+	if v := s.verdict(); v.Verdict != actions.Contradicted || !strings.Contains(v.Message, "it ended before it could be paused") {
+		t.Errorf("%s: %s", v.Verdict, v.Message)
+	}
+}
+
+// A stream is restarted once, and is applied when it runs since a later time.
+func TestARestart(t *testing.T) {
+	s := newScene(t, arkhub.GenerationStreams)
+	s.mustMake(actions.KindArkFlowRestart)
+	report := actions.ArkFlowReport(s.plan, s.asPlanned())
+	if len(report.Warnings) != 1 || report.Warnings[0].Name != actions.StreamNotCovered || report.Verdict != actions.NotStarted {
+		t.Errorf("%s, %+v", report.Verdict, report.Warnings)
+	}
+	before := len(s.hub.Effects())
+	for range 2 {
+		s.applied()
+	}
+	if got := s.effects(before); got != "running node-a/heartbeat" {
+		t.Errorf("the hub did %s", got)
+	}
+	// Another plan, with a key of its own, of which somebody asked first.
+	s.mustMake(actions.KindArkFlowRestart)
+	if p := actions.ArkFlowPlanOf(s.plan); p.Generation != 1 {
+		t.Errorf("%+v", p)
+	}
+}
+
+// A write that a hub accepts after its own restart stays queued: the apply says so,
+// and never calls it done.
+func TestARestartThatStaysQueued(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, arkhub.GenerationStreams)
+	s.patience = time.Second
+	s.hub.Restart()
+	s.mustMake(actions.KindArkFlowRestart)
+	result, refused, err := s.apply()
+	if refused != nil || err == nil || result.Verdict != actions.Partial || !strings.Contains(result.Message, "is queued; stream node-a/heartbeat still runs since ") {
+		t.Errorf("%s, %v, %v: %s", result.Verdict, refused, err, result.Message)
+	}
+	warned := false
+	for _, w := range actions.ArkFlowReport(s.plan, s.asPlanned()).Warnings {
+		warned = warned || w.Name == actions.WriteMayStick
+	}
+	if warned {
+		t.Error("what was asked for already is not warned of")
+	}
+}
+
 // Somebody else has changed the job since: nothing is sent.
 func TestDrift(t *testing.T) {
 	s := rolledForward(t, arkhub.GenerationJobs)
@@ -131,7 +254,9 @@ func TestDrift(t *testing.T) {
 // A round that fails stays pending: the plan waits, says so, and never calls it
 // applied.
 func TestARoundThatFails(t *testing.T) {
+	t.Parallel()
 	s := newScene(t, arkhub.GenerationJobs)
+	s.patience = time.Second
 	s.set(1)
 	s.hub.BreakStore("orders", true)
 	s.mustMake(actions.KindArkFlowSavepoint)
@@ -158,108 +283,6 @@ func TestAColdStartIsNotCalledRestored(t *testing.T) {
 	}
 }
 
-// Whatever breaks at each request that writes, the plan applied again ends as one
-// that went through, and each thing was done once.
-func TestLostAnswers(t *testing.T) {
-	faults := map[string]arkhubtest.Fault{"answer lost": arkhubtest.LoseAnswer, "request lost": arkhubtest.LoseRequest, "proxy": arkhubtest.Say(502, "text/html", "<html>")}
-	for name, f := range faults {
-		for _, end := range []string{"/actions/stop", "/rollback", "/actions/start"} {
-			t.Run(fmt.Sprintf("%s at %s", name, end), func(t *testing.T) {
-				t.Parallel()
-				s := rolledForward(t, arkhub.GenerationJobs)
-				s.mustMake(actions.KindArkFlowRollback)
-				before := len(s.hub.Effects())
-				s.hub.Break(arkhubtest.On("POST", end, arkhubtest.Times(1, f)))
-				first, refused, firstErr := s.apply()
-				if refused != nil {
-					t.Fatal(refused)
-				}
-				s.hub.Break()
-				result, refused, err := s.apply()
-				if err != nil || refused != nil || result.Verdict != actions.Applied {
-					t.Fatalf("first %s, %v; then %s, %v, %v: %s", first.Verdict, firstErr, result.Verdict, refused, err, steps(result))
-				}
-				if got := s.effects(before); got != "stop orders, version 1 orders, start orders" {
-					t.Errorf("the hub did %s", got)
-				}
-			})
-		}
-		t.Run(name+" at a savepoint", func(t *testing.T) {
-			t.Parallel()
-			s := newScene(t, arkhub.GenerationJobs)
-			s.set(1)
-			s.mustMake(actions.KindArkFlowSavepoint)
-			before := len(s.hub.Effects())
-			s.hub.Break(arkhubtest.On("POST", "/savepoints", arkhubtest.Times(1, f)))
-			if _, refused, _ := s.apply(); refused != nil {
-				t.Fatal(refused)
-			}
-			result, refused, err := s.apply()
-			if err != nil || refused != nil || result.Verdict != actions.Applied || s.effects(before) != "savepoint orders" {
-				t.Errorf("%s, %v, %v; the hub did %s", result.Verdict, refused, err, s.effects(before))
-			}
-		})
-	}
-}
-
-// The process ends at each line of its journal: the plan applied again ends as one
-// that went through, and each thing was done once.
-func TestEndsAtEachJournalLine(t *testing.T) {
-	whole := rolledForward(t, arkhub.GenerationJobs)
-	whole.mustMake(actions.KindArkFlowRollback)
-	whole.lines.all = nil
-	if _, _, err := whole.apply(); err != nil {
-		t.Fatal(err)
-	}
-	for cut := 1; cut <= len(whole.lines.all); cut++ {
-		t.Run(fmt.Sprint(cut), func(t *testing.T) {
-			t.Parallel()
-			s := rolledForward(t, arkhub.GenerationJobs)
-			s.mustMake(actions.KindArkFlowRollback)
-			before := len(s.hub.Effects())
-			s.lines = &lines{cut: cut}
-			_, _, _ = s.apply() // it ends somewhere
-			s.lines = &lines{}
-			result, refused, err := s.apply()
-			if err != nil || refused != nil || result.Verdict != actions.Applied {
-				t.Fatalf("%s, %v, %v: %s", result.Verdict, refused, err, steps(result))
-			}
-			if got := s.effects(before); got != "stop orders, version 1 orders, start orders" {
-				t.Errorf("the hub did %s", got)
-			}
-		})
-	}
-}
-
-// Where a rollback's request was lost and a late one would go down one version
-// more, it is not known, and not sent again.
-func TestARollbackThatMayComeLate(t *testing.T) {
-	s := rolledForward(t, arkhub.GenerationJobs)
-	s.mustMake(actions.KindArkFlowSavepoint)
-	if result, refused, err := s.apply(); err != nil || refused != nil || result.Verdict != actions.Applied {
-		t.Fatalf("%s, %v, %v", result.Verdict, refused, err)
-	}
-	s.set(3)
-	s.mustMake(actions.KindArkFlowRollback)
-	if p := actions.ArkFlowPlanOf(s.plan); p.From != 3 || p.Version != 2 {
-		t.Fatalf("%+v", p)
-	}
-	s.hub.Break(arkhubtest.On("POST", "/rollback", arkhubtest.LoseRequest))
-	result, _, err := s.apply()
-	if err == nil || result.Verdict == actions.Applied || !strings.Contains(steps(result), "rollback unknown, start pending") || !strings.Contains(err.Error(), "also a late one") {
-		t.Errorf("%s, error %v: %s", result.Verdict, err, steps(result))
-	}
-	sent := 0
-	for _, r := range s.hub.Requests() {
-		if strings.HasSuffix(r.Path, "/rollback") {
-			sent++
-		}
-	}
-	if sent != 1 {
-		t.Errorf("sent %d times", sent)
-	}
-}
-
 // A plan is what its file says, and nothing else.
 func TestThePlanFile(t *testing.T) {
 	s := rolledForward(t, arkhub.GenerationJobs)
@@ -272,6 +295,23 @@ func TestThePlanFile(t *testing.T) {
 	for from, to := range map[string]string{`"after":"1","before":"2","name":"version"`: `"after":"9","before":"2","name":"version"`, `"backend":"arkflow"`: `"backend":"flink"`} {
 		if _, p := actions.ParseDocument([]byte(strings.Replace(up, from, to, 1))); p == nil || !strings.Contains(up, from) {
 			t.Errorf("%s is taken", to)
+		}
+	}
+	for kind, changes := range map[string]map[string]string{
+		actions.KindArkFlowPause:   {`"after":"paused"`: `"after":"cancelled"`, `"upgrade":"u1"`: `"upgrade":""`},
+		actions.KindArkFlowRestart: {`"key":"5f3c92d07be1458a96c0d1e2f3a4b5c6"`: `"key":"k"`, `"node":"node-a"`: `"node":"node-b"`, `"object":"stream"`: `"object":"job"`},
+	} {
+		s := newScene(t, arkhub.GenerationUpgrades)
+		s.set(1)
+		s.hub.SetUpgrade("orders", "u1", "verifying", 1, 2)
+		whole := string(s.mustMake(kind).plan.Encode())
+		if read, p := actions.ParseDocument([]byte(whole)); p != nil || read.Subject().Does == "" || len(actions.ArkFlowSteps(read)) != 4 {
+			t.Errorf("%s: %+v", kind, p)
+		}
+		for from, to := range changes {
+			if _, p := actions.ParseDocument([]byte(strings.Replace(whole, from, to, 1))); p == nil || p.Code == "plan-id-mismatch" || !strings.Contains(whole, from) {
+				t.Errorf("%s with %s: %+v", kind, to, p)
+			}
 		}
 	}
 	if got := s.plan.Subject(); !strings.HasPrefix(got.Does, "goes back from version 2 to 1, restored from savepoint-") {

@@ -36,7 +36,11 @@ and read again. Of a plan about a Flink job a savepoint is taken, the job ended,
 ended and started again from the plan's recovery point, and what Flink then says of
 it is compared with the plan; a plan that stopped half-way goes on where it was.
 Of a plan about a Fluss producer exactly its entry is deleted, or exactly its
-offsets registered, and read again.
+offsets registered, and read again. Of a plan about an ArkFlow job a checkpoint or
+savepoint is taken and followed until it is whole, its upgrade is paused, resumed or
+cancelled, or it is stopped, taken back to a lower version, started, and what proves
+the restore is looked for; of a plan about a stream that is restarted. Each request
+is sent once, and where its answer is lost, what became of it is read.
 
 At a terminal the approval is a phrase that is typed. Without one it is
 --approve with the plan's id: 8 digits, in production all 64. Each warning of

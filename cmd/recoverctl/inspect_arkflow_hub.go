@@ -90,16 +90,12 @@ Exit codes: 0 nothing at or above --fail-on was found, 1 something was,
 				return limit.check()
 			}
 			return a.withHub(cmd.Context(), check, func(hub *arkflow.Hub, job config.Job) error {
-				hub = hub.Watching(polls, every)
-				if job.ArkFlow.WAL != "" {
-					stores := newObjectStores(a.selection.Profile, terminalPrompt{}, a.loaded.Timeout, a.clock)
-					defer stores.close()
-					var most *uint64
-					if cmd.Flags().Changed("absorb") {
-						most = &absorb
-					}
-					hub = hub.WithLog(a.logs(stores), job.ArkFlow.WAL, most)
+				var most *uint64
+				if cmd.Flags().Changed("absorb") {
+					most = &absorb
 				}
+				hub, end := a.besideLog(hub.Watching(polls, every), job, most)
+				defer end()
 				l, err := hub.Jobs(cmd.Context())
 				if l.Hub.Address == "" {
 					return err
@@ -136,15 +132,21 @@ plan, and the hub's own rule says which point a start would take.
 The store is where the job's description says that it is; a path of another machine
 is mapped with --map FROM=TO, or given as --store.
 
+With --wal, or the job's arkflow.wal, that write-ahead log is read, too, and its rows
+of the decision table are asked. What a start sends again is then said by the log
+alone and, beside it, without what the restored source positions cover.
+
 Exit codes: 0 nothing at or above --fail-on was found, 1 something was,
 ` + hubExits,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.withHub(cmd.Context(), limit.check, func(hub *arkflow.Hub, _ config.Job) error {
+			return a.withHub(cmd.Context(), limit.check, func(hub *arkflow.Hub, job config.Job) error {
+				hub, end := a.besideLog(hub, job, nil)
+				defer end()
 				d, err := hub.Job(cmd.Context(), args[0], place)
 				if d.Hub.Address == "" {
 					return err
 				}
-				d.Decisions = shown(d.Decisions, all, arkflow.OfJob, arkflow.OfHub)
+				d.Decisions = shown(d.Decisions, all, arkflow.OfJob, arkflow.OfHub, arkflow.OfLog)
 				if err := a.printer().result("ArkFlowJob", d, []error{err}, func(t *table) { renderArkFlowJob(t, d, a.clock.Now()) }); err != nil {
 					return err
 				}
@@ -166,6 +168,9 @@ func newArkFlowPoints(a *app) *cobra.Command {
 what the engine's own check says, which may ask less, and the one that a start would
 restore.
 
+With --wal, or the job's arkflow.wal, what a start sends again is said too, by the log
+alone and without what the restored source positions cover.
+
 A place (a path or URI of a checkpoint store) is read without a hub: its checksums
 are recomputed, and since nothing says which version and tasks would be restored, a
 point that is whole is unknown, never accepted.
@@ -177,7 +182,9 @@ in it is whole; 1 it would restore another one or none, or something is damaged,
 			if arkflow.IsPlace(args[0]) {
 				return a.arkflowStore(cmd.Context(), args[0])
 			}
-			return a.withHub(cmd.Context(), func() error { return nil }, func(hub *arkflow.Hub, _ config.Job) error {
+			return a.withHub(cmd.Context(), func() error { return nil }, func(hub *arkflow.Hub, job config.Job) error {
+				hub, end := a.besideLog(hub, job, nil)
+				defer end()
 				l, err := hub.Points(cmd.Context(), args[0], place)
 				if l.Target.JobID == "" {
 					return err
@@ -188,6 +195,16 @@ in it is whole; 1 it would restore another one or none, or something is damaged,
 	}
 	registerStore(cmd, &place)
 	return cmd
+}
+
+// besideLog is a hub that also reads the write-ahead log of the job, where one is
+// named.
+func (a *app) besideLog(hub *arkflow.Hub, job config.Job, absorb *uint64) (with *arkflow.Hub, end func()) {
+	if job.ArkFlow.WAL == "" {
+		return hub, func() {}
+	}
+	stores := newObjectStores(a.selection.Profile, terminalPrompt{}, a.loaded.Timeout, a.clock)
+	return hub.WithLog(a.logs(stores), job.ArkFlow.WAL, absorb), stores.close
 }
 
 // arkflowStore reads a checkpoint store by itself.

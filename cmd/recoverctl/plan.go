@@ -21,7 +21,7 @@ import (
 
 func newPlan(a *app) *cobra.Command {
 	return group("plan", "Make and review plans; no system is changed", newPlanCleanup(a), newPlanSettings(a),
-		newPlanRollback(a), newPlanSavepoint(a), newPlanStop(a), newPlanCancel(a), newPlanArkFlow(a), newPlanProducerDelete(a), newPlanProducerRegister(a), newPlanShow(a))
+		newPlanRollback(a), newPlanSavepoint(a), newPlanStop(a), newPlanCancel(a), newPlanCheckpoint(a), newPlanArkFlow(a), newPlanProducerDelete(a), newPlanProducerRegister(a), newPlanShow(a))
 }
 
 // planCleanup is what plan cleanup was asked for.

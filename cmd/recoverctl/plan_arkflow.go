@@ -2,6 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -11,17 +14,18 @@ import (
 	"github.com/recoverctl/recoverctl/inspect"
 	"github.com/recoverctl/recoverctl/internal/arkhub"
 	"github.com/recoverctl/recoverctl/internal/fault"
+	"github.com/recoverctl/recoverctl/internal/journal"
 	"github.com/recoverctl/recoverctl/internal/secret"
 )
 
-// arkflowExit are the exit codes of making a plan about an ArkFlow job.
-const arkflowExit = `Exit codes: 0 the plan is written; 1 the job's state, or what can be restored,
-forbids it; 2 the command line is wrong; 3 no hub is configured; 4 it could not be
-reached; 5 the file exists already, or the hub refuses this token; 6 there is no
-such job; 10 what answers there is no hub, or one without jobs.`
+// arkflowExit are the exit codes of making a plan about ArkFlow.
+const arkflowExit = `Exit codes: 0 the plan is written; 1 the state of the job or stream, or what can be
+restored, forbids it; 2 the command line is wrong; 3 no hub is configured; 4 it
+could not be reached; 5 the file exists already, or the hub refuses this token; 6
+there is no such job or stream; 10 what answers there is no hub, or one without jobs.`
 
 func newPlanArkFlow(a *app) *cobra.Command {
-	return group("arkflow", "Make plans about a job of ArkFlow; nothing is changed before a plan is applied",
+	return group("arkflow", "Make plans about jobs and streams of ArkFlow; nothing is changed before a plan is applied",
 		a.planOfArkFlow(actions.KindArkFlowCheckpoint, "checkpoint ID", "Make a plan that takes a checkpoint of a running ArkFlow job", `The hub answers a trigger with the job and not with what becomes of it: the plan's
 apply finds the round, follows it until it is completed, and recomputes its
 checksums. Of a job that does not run no plan is made: the round would stay pending
@@ -39,10 +43,29 @@ No plan is made where nothing can be restored into that version, though the hub
 accepts the request: the job would begin cold and be called converged. Nobody can
 choose the point: it is the newest savepoint that fits, and the plan names it.
 
+`),
+		a.planOfArkFlow(actions.KindArkFlowPause, "pause ID", "Make a plan that holds the upgrade of an ArkFlow job where it is", `Only hubs that carry out upgrades by themselves have one to pause. While its new
+version is committed or verified, the job may stand still until it is resumed: the
+plan then warns of that.
+
+`),
+		a.planOfArkFlow(actions.KindArkFlowResume, "resume ID", "Make a plan that lets a paused upgrade of an ArkFlow job go on", `The phase that was paused gets its whole time again.
+
+`),
+		a.planOfArkFlow(actions.KindArkFlowCancel, "cancel ID", "Make a plan that ends the upgrade of an ArkFlow job", `Before the new version is committed the old one runs on. After that the hub goes on
+starting the new version, and nobody takes it back any more: the plan then warns of
+that.
+
+`),
+		a.planOfArkFlow(actions.KindArkFlowRestart, "restart NODE/STREAM", "Make a plan that restarts a stream of ArkFlow", `The plan holds a key with which the hub restarts the stream once, however often it is
+asked. No plan is made where the node is not there to take it, or the hub keeps
+nothing of what it is asked for. What the stream's log would send again is shown by
+recoverctl inspect arkflow wal.
+
 `))
 }
 
-// arkflowAsk is what a plan about an ArkFlow job was asked for.
+// arkflowAsk is what a plan about ArkFlow was asked for.
 type arkflowAsk struct {
 	kind, id, out, store string
 	version              uint64
@@ -58,6 +81,10 @@ func (a *app) planOfArkFlow(kind, use, short, long string) *cobra.Command {
 			if ask.out == "" || ask.out == "-" {
 				return fault.New(fault.Usage, "read flags", "a plan is written to a file").WithHint("name a new one with --out FILE")
 			}
+			if _, _, ok := streamNamed(ask.id); kind == actions.KindArkFlowRestart && !ok {
+				return fault.New(fault.Usage, "read flags", "%s names no stream of a node", safe(ask.id)).
+					WithHint("write NODE/STREAM, as recoverctl inspect arkflow streams lists them")
+			}
 			if err := isFree(ask.out); err != nil {
 				return err
 			}
@@ -65,30 +92,31 @@ func (a *app) planOfArkFlow(kind, use, short, long string) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&ask.out, "out", "", "write the plan to this new `FILE`")
-	registerStore(cmd, &ask.store)
-	if kind == actions.KindArkFlowRollback {
+	switch kind {
+	case actions.KindArkFlowRestart:
+		cmd.Args = exactArgs("one stream, as NODE/STREAM")
+	case actions.KindArkFlowRollback:
 		cmd.Flags().Uint64Var(&ask.version, "to", 0, "go back to this `VERSION`; the next lower one if not given")
+		registerStore(cmd, &ask.store)
+	case actions.KindArkFlowCheckpoint, actions.KindArkFlowSavepoint:
+		registerStore(cmd, &ask.store)
 	}
 	return cmd
 }
 
+// streamNamed is the node and the stream of NODE/STREAM.
+func streamNamed(text string) (node, stream string, ok bool) {
+	node, stream, ok = strings.Cut(text, "/")
+	return node, stream, ok && node != "" && stream != ""
+}
+
 func (a *app) planArkFlow(ctx context.Context, ask arkflowAsk) error {
 	return a.withArkFlowSources(ctx, terminalPrompt{}, ask.id, func(sources arkflow.Sources, _ config.Job) error {
-		e, err := sources.Gather(ctx, ask.store)
-		if e.Job == nil {
+		d, e, err := makeArkFlowPlan(ctx, sources, ask)
+		if err != nil {
 			return err
 		}
-		var d actions.Document
-		var p *inspect.Problem
-		if ask.kind == actions.KindArkFlowRollback {
-			d, p = actions.ArkFlowRollbackFrom(e, ask.version, ask.store)
-		} else {
-			d, p = actions.ArkFlowRoundFrom(ask.kind, e, ask.store)
-		}
-		if p != nil {
-			refusal := &actions.Refusal{Problem: *p}
-			return fault.Wrap(fault.Problem, "make a plan", refusal, "").WithHint("recoverctl inspect arkflow job %s shows the job, its versions and its points", safe(ask.id))
-		}
+		e = a.withJournal(e, d.Target)
 		report := actions.ArkFlowReport(d, e)
 		if report.Refused != nil {
 			return actions.Refuse(report.Refused.Stage, &report.Refused.Problem)
@@ -100,7 +128,7 @@ func (a *app) planArkFlow(ctx context.Context, ask arkflowAsk) error {
 			PlanID: &d.PlanID, Kind: d.Kind, Target: &d.Target, Facts: d.Facts, Report: &report, Warnings: names(report.Warnings),
 			Message: "the plan is written", File: &ask.out, Next: a.nextOfDocument(ask.out, report.Warnings),
 		}
-		return a.printer().result("ArkFlowPlan", made, []error{err}, func(t *table) {
+		return a.printer().result("ArkFlowPlan", made, []error{e.Err}, func(t *table) {
 			renderDocument(t, report)
 			t.line("")
 			t.line("the plan is written to " + ask.out)
@@ -135,19 +163,85 @@ func (a *app) withArkFlowSources(ctx context.Context, prompt secret.Prompter, id
 	return do(arkflow.Sources{Hub: options, Job: id, Points: points, Clock: a.clock}, job)
 }
 
+// makeArkFlowPlan makes a plan from what the hub says, and returns that with it. What
+// could not be read beside it is the evidence's own fault.
+func makeArkFlowPlan(ctx context.Context, sources arkflow.Sources, ask arkflowAsk) (actions.Document, actions.ArkFlowEvidence, error) {
+	var e actions.ArkFlowEvidence
+	var unread error
+	if ask.kind == actions.KindArkFlowRestart {
+		node, stream, _ := streamNamed(ask.id)
+		e, unread = sources.GatherStream(ctx, node, stream)
+	} else {
+		e, unread = sources.Gather(ctx, ask.store)
+	}
+	if !e.Asked() {
+		return actions.Document{}, e, unread
+	}
+	e.Err = unread
+	var d actions.Document
+	var p *inspect.Problem
+	switch ask.kind {
+	case actions.KindArkFlowRollback:
+		d, p = actions.ArkFlowRollbackFrom(e, ask.version, ask.store)
+	case actions.KindArkFlowCheckpoint, actions.KindArkFlowSavepoint:
+		d, p = actions.ArkFlowRoundFrom(ask.kind, e, ask.store)
+	case actions.KindArkFlowRestart:
+		key, err := newFlinkID()
+		if err != nil {
+			return d, e, err
+		}
+		d, p = actions.ArkFlowRestartFrom(e, key)
+	default:
+		d, p = actions.ArkFlowUpgradeFrom(ask.kind, e, ask.store)
+	}
+	if p == nil {
+		return d, e, nil
+	}
+	refused := fault.Wrap(fault.Problem, "make a plan", &actions.Refusal{Problem: *p}, "")
+	if ask.kind == actions.KindArkFlowRestart {
+		return d, e, refused.WithHint("recoverctl inspect arkflow streams shows the stream and its node")
+	}
+	return d, e, refused.WithHint("recoverctl inspect arkflow job %s shows the job, its versions and its points", safe(ask.id))
+}
+
+// withJournal adds to evidence the requests to a target that this machine's journal
+// leaves open.
+func (a *app) withJournal(e actions.ArkFlowEvidence, on inspect.PlanTarget) actions.ArkFlowEvidence {
+	e.Unsettled, e.JournalErr = a.unsettled(on)
+	return e
+}
+
+// unsettled are the requests to a target that this machine's journal leaves open. The
+// error says that not all of it could be read. A last line that is torn was never on
+// the disk whole, so that nothing was sent after it.
+func (a *app) unsettled(on inspect.PlanTarget) ([]actions.OpenRequest, error) {
+	state, err := journal.StateDir(a.variable)
+	if err != nil {
+		return nil, err
+	}
+	lines, damages, err := journal.At(state).Read(journal.Filter{})
+	for _, d := range damages {
+		if !d.Torn {
+			err = errors.Join(err, fault.New(fault.Corrupt, "read the journal", "line %d of %s is damaged: %s", d.Line, safe(d.File), safe(d.Why)))
+		}
+	}
+	return actions.OpenRequestsOf(lines, on), err
+}
+
 // applyArkFlow applies a plan about an ArkFlow job.
 func (a *app) applyArkFlow(ctx context.Context, plan actions.Document, ask applyAsk) error {
-	return a.applyDocument(ctx, plan, "about an ArkFlow job", ask, func(ctx context.Context, prompt secret.Prompter, proceed func(standing) error) error {
+	return a.applyDocument(ctx, plan, "about ArkFlow", ask, func(ctx context.Context, prompt secret.Prompter, proceed func(standing) error) error {
 		return a.withArkFlowSources(ctx, prompt, plan.Target.ID, func(sources arkflow.Sources, job config.Job) error {
-			e, err := sources.Gather(ctx, actions.ArkFlowPlanOf(plan).Store)
+			e, err := sources.GatherPlan(ctx, plan)
 			switch {
 			case ctx.Err() != nil:
 				return ctx.Err()
-			case e.Job == nil:
+			case !e.Asked():
 				return err
 			}
+			e = a.withJournal(e, plan.Target)
 			return proceed(standing{
-				job: jobOf(a.selection.Profile.Name, job), cluster: plan.Target.Cluster, report: actions.ArkFlowReport(plan, e), begin: a.beginArkFlow(sources),
+				job: jobOf(a.selection.Profile.Name, job), cluster: plan.Target.Cluster, report: actions.ArkFlowReport(plan, e), begin: a.beginArkFlow(sources, e.Unsettled),
 				judge: func() actions.OperationVerdict { return actions.JudgeArkFlow(plan, e) },
 				idle:  "it was as planned already: nothing was asked for",
 			})
@@ -155,9 +249,15 @@ func (a *app) applyArkFlow(ctx context.Context, plan actions.Document, ask apply
 	})
 }
 
-// beginArkFlow starts an approved plan about an ArkFlow job.
-func (a *app) beginArkFlow(sources arkflow.Sources) beginning {
+// beginArkFlow starts an approved plan about ArkFlow. Its caller holds the lock, so
+// that no other apply of this machine sends anything: where one has since the report
+// was made, its requests were not approved with it, and nothing is begun.
+func (a *app) beginArkFlow(sources arkflow.Sources, approved []actions.OpenRequest) beginning {
 	return func(ctx context.Context, d approvedDocument) (*actions.Run, func(), error) {
+		// That the journal can't be read was a warning of the report, and is accepted.
+		if now, _ := a.unsettled(d.plan.Target); !slices.Equal(now, approved) {
+			return nil, nil, actions.Refusef(actions.StageJob, actions.RequestUnsettled, "another apply sent something to %s while this one was being approved, and what became of it is not known", safe(d.plan.Target.Name))
+		}
 		c, err := arkflow.New(arkflow.Config{Sources: sources, Plan: d.plan})
 		if err != nil {
 			return nil, nil, err
@@ -166,11 +266,13 @@ func (a *app) beginArkFlow(sources arkflow.Sources) beginning {
 	}
 }
 
-// verifyArkFlow says from what the hub and the store hold now what has become of a
-// plan.
+// verifyArkFlow says from what the hub and the store hold now, and from what this
+// machine's journal leaves open, what has become of a plan.
 func (a *app) verifyArkFlow(ctx context.Context, plan actions.Document) error {
 	return a.withArkFlowSources(ctx, terminalPrompt{}, plan.Target.ID, func(sources arkflow.Sources, job config.Job) error {
-		return a.verified(ctx, arkflow.Verify(ctx, sources, plan), plan.Subject(), jobOf(a.selection.Profile.Name, job))
+		e, _ := sources.GatherPlan(ctx, plan) // what is missing beside it makes a rule unasked
+		e = a.withJournal(e, plan.Target)
+		return a.verified(ctx, actions.JudgeArkFlow(plan, e), plan.Subject(), jobOf(a.selection.Profile.Name, job), e.JournalErr)
 	})
 }
 
@@ -181,8 +283,9 @@ func (a *app) showArkFlow(ctx context.Context, file string, plan actions.Documen
 	var unread error
 	if _, err := a.arkflowJob(); err == nil {
 		err := a.withArkFlowSources(ctx, terminalPrompt{}, plan.Target.ID, func(sources arkflow.Sources, _ config.Job) error {
-			e, _ := sources.Gather(ctx, actions.ArkFlowPlanOf(plan).Store) // what is missing beside it makes a rule unasked
+			e, _ := sources.GatherPlan(ctx, plan) // what is missing beside it makes a rule unasked
 			unread = e.Err
+			e = a.withJournal(e, plan.Target)
 			review = actions.ReviewDocument(data, func(d actions.Document) actions.DocumentReport { return actions.ArkFlowReport(d, e) })
 			return ctx.Err()
 		})

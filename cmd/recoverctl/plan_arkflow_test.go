@@ -2,11 +2,16 @@ package main
 
 import (
 	"fmt"
+	"maps"
+	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/recoverctl/recoverctl/internal/arkhub"
 	"github.com/recoverctl/recoverctl/internal/testkit/arkhubtest"
 )
 
@@ -18,58 +23,419 @@ func (q quickClock) Now() time.Time {
 	return q.from.Add(times * time.Since(q.from))
 }
 
+// hubScene is a hub with one job, and a home of its own for the program.
+type hubScene struct {
+	t                *testing.T
+	hub              *arkhubtest.Hub
+	url, store, home string
+}
+
+func startHubScene(t *testing.T, o arkhubtest.Options) hubScene {
+	t.Helper()
+	o.Clock = quickClock{time.Now()}
+	s := hubScene{t: t, hub: arkhubtest.New(o), store: t.TempDir(), home: t.TempDir()}
+	s.hub.AddNode("node-a")
+	s.hub.AddStream("node-a", "heartbeat", "running", "")
+	s.url = s.hub.Start(t)
+	return s
+}
+
+// set makes the job of a version, which then runs.
+func (s hubScene) set(version int) {
+	s.t.Helper()
+	err := s.hub.SetJob(fmt.Sprintf(`{"id":"orders","version":%d,"parallelism":2,"operators":[{"id":"src","kind":"source"},{"id":"count","kind":"aggregate","stateful":true}],
+		"sources":[{"operator_id":"src","input_type":"kafka"}],"checkpoint":{"interval_ms":4000,"retention":0,"object_store_uri":"file://%s"}}`, version, s.store), "running")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	const runs = 200 * time.Millisecond // of the hub's clock: 20 s
+	time.Sleep(runs)
+}
+
+func (s hubScene) environ() []string {
+	return []string{"HOME=" + s.home, "XDG_STATE_HOME=" + filepath.Join(s.home, "state")}
+}
+
+func (s hubScene) run(args ...string) outcome {
+	s.t.Helper()
+	return commandIn(s.t, s.environ(), "", append(args, "--hub", s.url)...)
+}
+
+func (s hubScene) file(name string) string { return filepath.Join(s.home, name) }
+
+// plan makes a plan and returns its file.
+func (s hubScene) plan(what ...string) string {
+	s.t.Helper()
+	file := s.file(strings.ReplaceAll(strings.Join(what, "-"), "/", "-"))
+	if got := s.run(append(append([]string{"plan", "arkflow"}, what...), "--out", file)...); got.code != 0 || !strings.Contains(got.out, "the plan is written to ") {
+		s.t.Fatalf("exit %d\n%s%s", got.code, got.out, got.errOut)
+	}
+	return file
+}
+
+// applyArgs approve the plan in a file, and accept warnings.
+func (s hubScene) applyArgs(file string, accept ...string) []string {
+	s.t.Helper()
+	plan := decodeAnswer[struct{ PlanID string }](s.t, "PlanReview", s.run("plan", "show", file, "-o", "json"))
+	args := []string{"apply", file, "--access", "operate", "--reason", "INC-2231", "--approve", plan.Data.PlanID}
+	for _, name := range accept {
+		args = append(args, "--accept", name)
+	}
+	return args
+}
+
+func (s hubScene) apply(file string, accept ...string) outcome {
+	s.t.Helper()
+	return s.run(s.applyArgs(file, accept...)...)
+}
+
+// did is how often the hub did what plans ask for. Checkpoints are left out: it takes
+// some by itself.
+func (s hubScene) did() map[string]int {
+	out := map[string]int{}
+	for _, e := range s.hub.Effects() {
+		if e != "checkpoint orders" && e != "job orders" {
+			out[e]++
+		}
+	}
+	return out
+}
+
 // A savepoint is taken and a job rolled back to it by plans: made, shown, applied,
 // verified; and what the hub would accept and nobody should ask for makes none.
 func TestArkFlowPlans(t *testing.T) {
-	hub := arkhubtest.New(arkhubtest.Options{Clock: quickClock{time.Now()}})
-	hub.AddNode("node-a")
-	url, store, home := hub.Start(t), t.TempDir(), t.TempDir()
-	set := func(version int) {
-		t.Helper()
-		err := hub.SetJob(fmt.Sprintf(`{"id":"orders","version":%d,"parallelism":2,"operators":[{"id":"src","kind":"source"},{"id":"count","kind":"aggregate","stateful":true}],
-			"sources":[{"operator_id":"src","input_type":"kafka"}],"checkpoint":{"interval_ms":4000,"retention":0,"object_store_uri":"file://%s"}}`, version, store), "running")
-		if err != nil {
-			t.Fatal(err)
+	t.Parallel()
+	s := startHubScene(t, arkhubtest.Options{})
+	s.set(1)
+	if got := s.run("plan", "arkflow", "rollback", "orders", "--out", s.file("none")); got.code != 1 || !strings.Contains(got.errOut, "is the lowest on record") {
+		t.Errorf("exit %d\n%s%s", got.code, got.out, got.errOut)
+	}
+	savepoint := s.plan("savepoint", "orders")
+	if got := s.run("verify", savepoint); got.code != 1 || !strings.Contains(got.out, "no savepoint was begun by it") {
+		t.Errorf("exit %d\n%s%s", got.code, got.out, got.errOut)
+	}
+	if got := s.apply(savepoint); got.code != 0 {
+		t.Fatalf("exit %d\n%s%s", got.code, got.out, got.errOut)
+	}
+	s.set(2)
+	var saved string
+	for _, e := range decodeAnswer[struct{ Points []struct{ ID string } }](t, "ArkFlowPoints", s.run("inspect", "arkflow", "points", "orders", "-o", "json")).Data.Points {
+		if strings.HasPrefix(e.ID, "savepoint-") {
+			saved = e.ID
 		}
-		const runs = 200 * time.Millisecond // of the hub's clock: 20 s
-		time.Sleep(runs)
 	}
-	run := func(args ...string) outcome {
-		return commandIn(t, []string{"HOME=" + home}, "", append(args, "--hub", url)...)
+	if got := s.run("validate", "restore", saved); got.code != 1 || !strings.Contains(got.out, "recoverctl plan arkflow rollback orders --to 1 --out FILE") {
+		t.Errorf("validate restore does not name the way to it: exit %d\n%s%s", got.code, got.out, got.errOut)
 	}
-	apply := func(file string) outcome {
-		plan := decodeAnswer[struct{ PlanID string }](t, "PlanReview", run("plan", "show", file, "-o", "json"))
-		return run("apply", file, "--access", "operate", "--reason", "INC-2231", "--approve", plan.Data.PlanID)
+	rollback := s.plan("rollback", "orders")
+	if got := s.run("plan", "show", rollback); got.code != 0 || !strings.Contains(got.out, "restored from savepoint-") {
+		t.Fatalf("exit %d\n%s%s", got.code, got.out, got.errOut)
 	}
-	file := func(name string) string { return filepath.Join(home, name) }
-
-	set(1)
-	if got := run("plan", "arkflow", "rollback", "orders", "--out", file("none")); got.code != 1 || !strings.Contains(got.errOut, "is the lowest on record") {
+	if got := s.apply(rollback); got.code != 0 || !strings.Contains(got.out, "by the hub's rule it was restored from savepoint-") {
+		t.Fatalf("exit %d\n%s%s", got.code, got.out, got.errOut)
+	}
+	if got := s.run("verify", rollback); got.code != 0 {
 		t.Errorf("exit %d\n%s%s", got.code, got.out, got.errOut)
 	}
-	if got := run("plan", "arkflow", "savepoint", "orders", "--out", file("s")); got.code != 0 || !strings.Contains(got.out, "the plan is written to ") {
-		t.Fatalf("exit %d\n%s%s", got.code, got.out, got.errOut)
+	want := map[string]int{"savepoint orders": 1, "stop orders": 1, "version 1 orders": 1, "start orders": 1}
+	if got := s.did(); !maps.Equal(got, want) {
+		t.Errorf("the hub did %v", got)
 	}
-	if got := run("verify", file("s")); got.code != 1 || !strings.Contains(got.out, "no savepoint was begun by it") {
-		t.Errorf("exit %d\n%s%s", got.code, got.out, got.errOut)
-	}
-	if got := apply(file("s")); got.code != 0 {
-		t.Fatalf("exit %d\n%s%s", got.code, got.out, got.errOut)
-	}
-	set(2)
-	if got := run("plan", "arkflow", "rollback", "orders", "--out", file("r")); got.code != 0 || !strings.Contains(got.out, "restored from savepoint-") {
-		t.Fatalf("exit %d\n%s%s", got.code, got.out, got.errOut)
-	}
-	if got := apply(file("r")); got.code != 0 || !strings.Contains(got.out, "by the hub's rule it was restored from savepoint-") {
-		t.Fatalf("exit %d\n%s%s", got.code, got.out, got.errOut)
-	}
-	if got := run("verify", file("r")); got.code != 0 {
-		t.Errorf("exit %d\n%s%s", got.code, got.out, got.errOut)
-	}
-	if got := strings.Join(hub.Effects(), ", "); strings.Count(got, "savepoint orders") != 1 || strings.Count(got, "version 1 orders") != 1 || strings.Count(got, "stop orders") != 1 || strings.Count(got, "start orders") != 1 {
-		t.Errorf("the hub did %s", got)
-	}
-	if got := run("apply", file("r"), "--reason", "INC-2231"); got.code != 5 {
+	if got := s.run("apply", rollback, "--reason", "INC-2231"); got.code != 5 {
 		t.Errorf("without the right to write: exit %d\n%s", got.code, got.errOut)
+	}
+}
+
+// An upgrade is paused, goes on and is cancelled, and a stream is restarted: each by
+// a plan that is made, applied and verified, and each once.
+func TestArkFlowPlansOfUpgradesAndStreams(t *testing.T) {
+	t.Parallel()
+	s := startHubScene(t, arkhubtest.Options{Generation: arkhub.GenerationUpgrades})
+	s.set(1)
+	if got := s.run("plan", "arkflow", "pause", "orders", "--out", s.file("none")); got.code != 1 || !strings.Contains(got.errOut, "no upgrade of job orders is under way") {
+		t.Errorf("exit %d\n%s%s", got.code, got.out, got.errOut)
+	}
+	s.hub.SetUpgrade("orders", "job-upgrade-12", "verifying", 1, 2)
+	if got := s.run("plan", "arkflow", "resume", "orders", "--out", s.file("none")); got.code != 1 || !strings.Contains(got.errOut, "only one that is paused is resumed") {
+		t.Errorf("exit %d\n%s%s", got.code, got.out, got.errOut)
+	}
+	for _, one := range []struct{ verb, of, accept, says string }{
+		{"pause", "orders", "job-may-stand-still", "the upgrade job-upgrade-12 is paused"},
+		{"resume", "orders", "", "the upgrade job-upgrade-12 is verifying: it goes on"},
+		{"cancel", "orders", "upgrade-unwatched", "the upgrade job-upgrade-12 is cancelled"},
+		{"restart", "node-a/heartbeat", "stream-not-covered", "stream node-a/heartbeat is running since "},
+	} {
+		file := s.plan(one.verb, one.of)
+		if got := s.run("verify", file); got.code != 1 || !strings.Contains(got.out, "not-started") {
+			t.Errorf("%s: verify before: exit %d\n%s%s", one.verb, got.code, got.out, got.errOut)
+		}
+		if got := s.apply(file); one.accept != "" && (got.code != 5 || !strings.Contains(got.errOut, one.accept)) {
+			t.Errorf("%s: not accepted: exit %d\n%s%s", one.verb, got.code, got.out, got.errOut)
+		}
+		if got := s.apply(file, strings.Fields(one.accept)...); got.code != 0 || !strings.Contains(got.out, one.says) {
+			t.Errorf("%s: exit %d\n%s%s", one.verb, got.code, got.out, got.errOut)
+		}
+		if got := s.run("verify", file); got.code != 0 || !strings.Contains(got.out, one.says) {
+			t.Errorf("%s: verify: exit %d\n%s%s", one.verb, got.code, got.out, got.errOut)
+		}
+	}
+	want := map[string]int{"upgrade pause orders": 1, "upgrade resume orders": 1, "upgrade cancel orders": 1, "running node-a/heartbeat": 1}
+	if got := s.did(); !maps.Equal(got, want) {
+		t.Errorf("the hub did %v, want %v", got, want)
+	}
+	for name, tt := range map[string]struct {
+		args []string
+		code int
+		says string
+	}{
+		"no stream":        {[]string{"plan", "arkflow", "restart", "heartbeat"}, 2, "write NODE/STREAM"},
+		"an unknown one":   {[]string{"plan", "arkflow", "restart", "node-a/nothing"}, 6, "lists the streams"},
+		"an existing file": {[]string{"plan", "arkflow", "restart", "node-a/heartbeat"}, 5, "is not overwritten"},
+	} {
+		file := s.file("other")
+		if name == "an existing file" {
+			file = s.file("restart-node-a-heartbeat")
+		}
+		if got := s.run(append(tt.args, "--out", file)...); got.code != tt.code || !strings.Contains(got.errOut, tt.says) {
+			t.Errorf("%s: exit %d\n%s%s", name, got.code, got.out, got.errOut)
+		}
+	}
+}
+
+// A request that is lost is not sent again by the same command, whoever gives it,
+// before somebody says that it is lost; verify says what is not known.
+func TestALostRequestIsNotSentAgain(t *testing.T) {
+	t.Parallel()
+	s := startHubScene(t, arkhubtest.Options{})
+	s.set(1)
+	file := s.plan("savepoint", "orders")
+	s.hub.Break(arkhubtest.On("POST", "/savepoints", arkhubtest.LoseRequest))
+	if got := s.apply(file); got.code != 12 || !strings.Contains(got.errOut, "nothing more is sent before that is settled") {
+		t.Errorf("exit %d\n%s%s", got.code, got.out, got.errOut)
+	}
+	s.hub.Break()
+	if got := s.run("verify", file); got.code != 12 || !strings.Contains(got.out, "if it still comes, it begins another round") {
+		t.Errorf("verify: exit %d\n%s%s", got.code, got.out, got.errOut)
+	}
+	again := s.plan("savepoint", "orders", "--store", s.store) // another plan about the same job
+	for _, file := range []string{file, again} {
+		if got := s.apply(file); got.code != 5 || !strings.Contains(got.errOut, "request-unsettled") {
+			t.Errorf("exit %d\n%s%s", got.code, got.out, got.errOut)
+		}
+	}
+	if got := s.did(); len(got) != 0 {
+		t.Errorf("the hub did %v", got)
+	}
+	if got := s.apply(file, "request-unsettled"); got.code != 0 {
+		t.Errorf("exit %d\n%s%s", got.code, got.out, got.errOut)
+	}
+	if got := s.did(); got["savepoint orders"] != 1 {
+		t.Errorf("the hub did %v", got)
+	}
+}
+
+// A process that is killed at any line of the journal, before the hub has the next
+// request or when it has done it, leaves each thing done once: the same command goes
+// on, and where it can't be told whether a request went out, only after somebody has
+// settled that.
+func TestAnArkFlowApplyIsKilled(t *testing.T) {
+	t.Parallel()
+	path := asProcess(t)
+	for _, tt := range []struct {
+		kind   string
+		writes int // each has an intent and an outcome, after the line that begins
+		did    map[string]int
+	}{
+		{"rollback", 3, map[string]int{"savepoint orders": 1, "stop orders": 1, "version 1 orders": 1, "start orders": 1}},
+		{"savepoint", 1, map[string]int{"savepoint orders": 1}},
+		{"checkpoint", 1, map[string]int{}},
+	} {
+		for line := 1; line <= 1+2*tt.writes; line++ {
+			for _, done := range []bool{false, true} {
+				t.Run(fmt.Sprintf("%s, line %d, done %v", tt.kind, line, done), func(t *testing.T) {
+					t.Parallel()
+					s := startHubScene(t, arkhubtest.Options{})
+					s.set(1)
+					if tt.kind == "rollback" {
+						if got := s.apply(s.plan("savepoint", "orders")); got.code != 0 {
+							t.Fatalf("exit %d\n%s%s", got.code, got.out, got.errOut)
+						}
+						s.set(2)
+					}
+					file := s.plan(tt.kind, "orders")
+					lines := journalLines(t, filepath.Join(s.home, "state"))
+					wrote := s.kill(path, file, lines+line, done && line%2 == 0, done)
+					s.resume(file, s.lastIsIntent() && !wrote)
+					if got := s.did(); !maps.Equal(got, tt.did) {
+						t.Errorf("the hub did %v, want %v", got, tt.did)
+					}
+					if n := s.byHand(); n != 1 && tt.kind == "checkpoint" {
+						t.Errorf("%d checkpoints were begun", n)
+					}
+				})
+			}
+		}
+	}
+}
+
+// kill applies a plan in a process of its own, and kills that at its first request
+// from when the journal has so many lines: at the first that writes where onlyWrites.
+// The hub does what it is asked for where done, and nobody hears of it. Wrote: that
+// was to change something.
+func (s hubScene) kill(path, file string, lines int, onlyWrites, done bool) (wrote bool) {
+	s.t.Helper()
+	cmd := processOf(s.t, path, s.environ(), append(s.applyArgs(file), "--hub", s.url)...)
+	var once sync.Once
+	started, killed := make(chan struct{}), make(chan struct{})
+	s.hub.Break(func(w http.ResponseWriter, r *http.Request, hub http.Handler) bool {
+		if onlyWrites && r.Method == http.MethodGet || journalLines(s.t, filepath.Join(s.home, "state")) < lines {
+			return false
+		}
+		kills := false
+		once.Do(func() {
+			<-started
+			if err := cmd.Process.Kill(); err != nil {
+				s.t.Error(err)
+			}
+			wrote = done && r.Method != http.MethodGet
+			close(killed)
+			kills = true
+		})
+		switch {
+		case !kills:
+			return false
+		case done:
+			return arkhubtest.LoseAnswer(w, r, hub)
+		}
+		return arkhubtest.LoseRequest(w, r, hub)
+	})
+	if err := cmd.Start(); err != nil {
+		s.t.Fatal(err)
+	}
+	close(started)
+	<-killed
+	if err := cmd.Wait(); err == nil {
+		s.t.Error("it was not killed")
+	}
+	s.hub.Break()
+	return wrote
+}
+
+// lastIsIntent reports whether the journal ends with what was about to be asked for.
+func (s hubScene) lastIsIntent() bool {
+	s.t.Helper()
+	files, err := filepath.Glob(filepath.Join(s.home, "state", "recoverctl", "journal", "*.jsonl"))
+	if err != nil || len(files) == 0 {
+		s.t.Fatal(files, err)
+	}
+	data, err := os.ReadFile(files[len(files)-1])
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(data)), "\n")
+	return strings.Contains(lines[len(lines)-1], `"event":"intent"`)
+}
+
+// resume goes on with a plan whose process was killed. Open: it can't be told whether
+// the request that it was about to make went out.
+func (s hubScene) resume(file string, open bool) {
+	s.t.Helper()
+	before := s.did()
+	got := s.apply(file)
+	if open {
+		if got.code != 5 || !strings.Contains(got.errOut, "request-unsettled") || !maps.Equal(before, s.did()) {
+			s.t.Errorf("not settled: exit %d, the hub did %v and then %v\n%s%s", got.code, before, s.did(), got.out, got.errOut)
+		}
+		if v := s.run("verify", file); v.code == 0 || !strings.Contains(v.out, "the hub shows nothing of it") {
+			s.t.Errorf("verify: exit %d\n%s%s", v.code, v.out, v.errOut)
+		}
+		got = s.apply(file, "request-unsettled")
+	}
+	if got.code != 0 || !strings.Contains(got.out, "✔ applied") {
+		s.t.Errorf("exit %d\n%s%s", got.code, got.out, got.errOut)
+	}
+	if v := s.run("verify", file); v.code != 0 || !strings.Contains(v.out, "✔ applied") {
+		s.t.Errorf("verify: exit %d\n%s%s", v.code, v.out, v.errOut)
+	}
+}
+
+// byHand is how many checkpoints somebody began: those that are due by time have the
+// job's name in theirs.
+func (s hubScene) byHand() (n int) {
+	s.t.Helper()
+	type list struct {
+		Points []struct{ ID string }
+	}
+	for _, p := range decodeAnswer[list](s.t, "ArkFlowPoints", s.run("inspect", "arkflow", "points", "orders", "-o", "json")).Data.Points {
+		if strings.HasPrefix(p.ID, "checkpoint-") && !strings.HasPrefix(p.ID, "checkpoint-orders-") {
+			n++
+		}
+	}
+	return n
+}
+
+// The names of Flink's plans name ArkFlow's for a job of ArkFlow, before anything else
+// is asked for; plan checkpoint makes the one plan of the name that there is.
+func TestArkFlowsPlansUnderFlinksNames(t *testing.T) {
+	t.Parallel()
+	s := startHubScene(t, arkhubtest.Options{})
+	s.set(1)
+	for name, says := range map[string]string{
+		"rollback": "recoverctl plan arkflow rollback ID --out FILE", "savepoint": "recoverctl plan arkflow savepoint ID --out FILE",
+		"stop": "recoverctl plan arkflow --help", "cancel": "recoverctl plan arkflow --help",
+	} {
+		got := s.run("plan", name, "--out", s.file(name))
+		if got.code != 2 || !strings.Contains(got.errOut, says) || !strings.Contains(got.errOut, "is a job of ArkFlow") {
+			t.Errorf("plan %s: exit %d\n%s%s", name, got.code, got.out, got.errOut)
+		}
+	}
+	if got := s.run("plan", "checkpoint", "orders", "--out", s.file("c")); got.code != 0 || !strings.Contains(got.out, "the plan is written to ") {
+		t.Errorf("plan checkpoint: exit %d\n%s%s", got.code, got.out, got.errOut)
+	}
+	if got := s.apply(s.file("c")); got.code != 0 || s.byHand() != 1 {
+		t.Errorf("apply: exit %d\n%s%s", got.code, got.out, got.errOut)
+	}
+	got := commandIn(t, s.environ(), "", "plan", "checkpoint", "orders", "--out", s.file("f"), "--topic", "t", "--flink-rest", "http://127.0.0.1:1")
+	if got.code != 2 || !strings.Contains(got.errOut, "Flink takes its checkpoints by itself") {
+		t.Errorf("of a job of Flink: exit %d\n%s%s", got.code, got.out, got.errOut)
+	}
+}
+
+// What a start sends again stands beside what it restores, where a log is named.
+func TestTheReplayCostOfAJob(t *testing.T) {
+	t.Parallel()
+	s := startHubScene(t, arkhubtest.Options{Generation: arkhub.GenerationUpgrades})
+	s.set(1)
+	type answer struct {
+		Points struct {
+			Replay *struct {
+				Raw      *struct{ From, To, Entries int }
+				Covered  *int
+				Point    string
+				Sentence string
+			}
+		}
+	}
+	got := s.run("inspect", "arkflow", "job", "orders", "-o", "json")
+	if a := decodeAnswer[answer](t, "ArkFlowJob", got); a.Data.Points.Replay == nil || a.Data.Points.Replay.Raw != nil || !strings.Contains(a.Data.Points.Replay.Sentence, "not exposed: no write-ahead log was named") {
+		t.Errorf("exit %d\n%s", got.code, got.out)
+	}
+	log := filepath.Join("..", "..", "internal", "redbfile", "testdata", "wal-local", "kafka-meta")
+	var a struct{ Data answer }
+	for range 50 { // until there is a checkpoint
+		got = s.run("inspect", "arkflow", "job", "orders", "--wal", log, "-o", "json")
+		a.Data = decodeAnswer[answer](t, "ArkFlowJob", got).Data
+		if r := a.Data.Points.Replay; r != nil && r.Point != "" {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	if r := a.Data.Points.Replay; r == nil || r.Raw == nil || r.Raw.From != 11 || r.Raw.To != 18 || r.Raw.Entries != 8 || r.Covered != nil || !strings.Contains(r.Sentence, "not exposed: an entry is of partition ") {
+		t.Errorf("exit %d\n%s", got.code, got.out)
+	}
+	for _, what := range []string{"job", "points"} {
+		if got := s.run("inspect", "arkflow", what, "orders", "--wal", log); !strings.Contains(got.out, "not exposed: an entry is of partition ") {
+			t.Errorf("%s: exit %d\n%s", what, got.code, got.out)
+		}
 	}
 }

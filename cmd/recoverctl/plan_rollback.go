@@ -62,6 +62,9 @@ func (a *app) planOfJob(kind, use, short, long string) *cobra.Command {
 			if err := a.load(); err != nil {
 				return err
 			}
+			if err := a.arkflowInstead(use); err != nil {
+				return err
+			}
 			return a.planFlink(cmd.Context(), kind, ask)
 		},
 	}
@@ -119,6 +122,12 @@ a JobManager to ask, with words to fill in for what only that knows.
 
 ` + flinkExit,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			unloaded := a.load()
+			if unloaded == nil {
+				if err := a.arkflowInstead("rollback"); err != nil {
+					return err
+				}
+			}
 			if ask.Point == "" {
 				return fault.New(fault.Usage, "read flags", "to where the job is rolled back is not said").WithHint("name the recovery point with --point URI")
 			}
@@ -128,8 +137,8 @@ a JobManager to ask, with words to fill in for what only that knows.
 			if err := ask.check(); err != nil {
 				return err
 			}
-			if err := a.load(); err != nil {
-				return err
+			if unloaded != nil {
+				return unloaded
 			}
 			return a.planFlink(cmd.Context(), actions.KindRollback, ask)
 		},

@@ -144,6 +144,9 @@ func renderArkFlowJob(t *table, d arkflow.JobDetail, now time.Time) {
 	}
 	t.row(text("runs on"), text(fmt.Sprintf("%s; %d planned tasks", nodes, len(d.Tasks))))
 	t.row(text("a start restores"), text(selectionText(d.Points.Selection)))
+	if r := d.Points.Replay; r != nil {
+		t.row(text("and sends again"), text(r.Sentence))
+	}
 	t.line("")
 	t.row(num("VERSION"), num("FORMAT"), num("AGE"), text("A START AT IT RESTORES"))
 	for _, v := range d.Versions {
@@ -219,6 +222,9 @@ func renderArkFlowPoints(t *table, l arkflow.PointList, now time.Time) {
 			t.line("✖ " + l.Selection.Better + " is accepted and would not be taken")
 		}
 		t.line("checkpoint health: " + string(l.Health.State) + ": " + l.Health.Sentence)
+		if l.Replay != nil {
+			t.line("a start sends again " + l.Replay.Sentence)
+		}
 	}
 	t.line("")
 	renderPointRows(t, l, now)
@@ -254,4 +260,5 @@ func renderArkFlowValidation(t *table, v inspect.RestoreValidation, now time.Tim
 	near("accepted and older", v.Older)
 	t.line("")
 	renderUnchecked(t, v.Unchecked)
+	renderNext(t, v.Next)
 }

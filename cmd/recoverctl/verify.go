@@ -32,6 +32,12 @@ about a Flink job is applied where Flink says so: of a rollback, where the plan'
 job runs, was restored from the plan's point, and has completed a checkpoint since.
 A plan that deletes a Fluss producer's entry is applied where nothing is stored for
 the producer; one that registers offsets, where exactly these are stored and valid.
+A plan about an ArkFlow job is applied where the hub and the checkpoint store show
+it: a round completed and whole, an upgrade in the phase that was asked for; of a
+rollback, where the job runs in the plan's own run, and a checkpoint since then has
+every task and no source position before the point's. No hub says what a job was
+restored from: without that proof the answer is unknown, and says what is missing. A
+stream that was to be restarted is, where it runs since later than the plan.
 
 Exit codes: 0 applied, 1 not started or committed, 7 contradicted, 8 partial, 12
 unknown.`,

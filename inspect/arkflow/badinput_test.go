@@ -13,6 +13,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/pierrec/lz4/v4"
+
 	"github.com/recoverctl/recoverctl/inspect/arkflow"
 	"github.com/recoverctl/recoverctl/internal/fault"
 	"github.com/recoverctl/recoverctl/internal/safetext"
@@ -208,10 +210,40 @@ func records(sequences ...uint64) []byte {
 	return out
 }
 
+// lz4Of packs as the engine's encoder does: one raw block, without its size.
+func lz4Of(tb testing.TB, data []byte) []byte {
+	tb.Helper()
+	out := make([]byte, lz4.CompressBlockBound(len(data)))
+	n, err := lz4.CompressBlock(data, out, nil)
+	if err != nil || n == 0 {
+		tb.Fatalf("%d bytes, %v", n, err)
+	}
+	return out[:n]
+}
+
+// What a packed segment would hold is told, though no engine replays it.
+func TestAPackedSegmentIsUnpacked(t *testing.T) {
+	const manifest = `{"version":2,"cursor":0,"max_sealed_seq":900,"active_segment":"00000001.wal","active_segment_compression":"lz4","sealed_segments":[]}`
+	var sequences []uint64
+	for n := range uint64(900) {
+		sequences = append(sequences, n+1)
+	}
+	dir := bucketOf(t, manifest, map[string][]byte{"00000001.wal": lz4Of(t, records(sequences...))})
+	l, err := logReader().Read(context.Background(), dir, arkflow.Question{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := slices.IndexFunc(l.Problems, func(p arkflow.Problem) bool { return p.Code == arkflow.ProblemSegmentCompacted })
+	if at < 0 || !strings.Contains(l.Problems[at].Message, "packed by lz4") || !strings.Contains(l.Problems[at].Message, "900 entries") || *l.Tail != 0 {
+		t.Errorf("tail %d, %+v", *l.Tail, l.Problems)
+	}
+}
+
 // Logs of an object store that no fixture has: each with the problems that it must
 // have, and no others but those of payloads that are none.
 func TestObjectLogsWithDefects(t *testing.T) {
 	const manifest = `{"version":2,"cursor":4,"max_sealed_seq":9,"active_segment":"00000003.wal","sealed_segments":["00000001.wal","00000002.wal"]}`
+	packed := strings.Replace(manifest, `"sealed`, `"active_segment_compression":"lz4","sealed`, 1)
 	three := func(change func(map[string][]byte)) map[string][]byte {
 		m := map[string][]byte{"00000001.wal": records(1, 2, 3), "00000002.wal": records(4, 5, 6), "00000003.wal": records(7, 8, 9)}
 		change(m)
@@ -236,6 +268,10 @@ func TestObjectLogsWithDefects(t *testing.T) {
 		"the newest is gone":             {manifest, func(m map[string][]byte) { delete(m, "00000003.wal") }, []string{arkflow.ProblemSegmentMissing, arkflow.ProblemSealedPastTail}, 6},
 		"the oldest is gone":             {manifest, func(m map[string][]byte) { delete(m, "00000001.wal") }, []string{arkflow.ProblemSegmentMissing}, 9},
 		"packed by zstd":                 {manifest, func(m map[string][]byte) { m["00000003.wal"] = []byte("\x28\xb5\x2f\xfd\x00") }, []string{arkflow.ProblemSealedPastTail, arkflow.ProblemSegmentCompacted}, 6},
+		"packed by lz4":                  {packed, func(m map[string][]byte) { m["00000003.wal"] = lz4Of(t, m["00000003.wal"]) }, []string{arkflow.ProblemSealedPastTail, arkflow.ProblemSegmentCompacted}, 6},
+		"lz4 in the manifest alone":      {packed, func(map[string][]byte) {}, nil, 9},
+		"packed by lz4 without a word":   {manifest, func(m map[string][]byte) { m["00000003.wal"] = lz4Of(t, m["00000003.wal"]) }, []string{arkflow.ProblemSealedPastTail, arkflow.ProblemSegmentTorn}, 6},
+		"lz4 that is cut off":            {packed, func(m map[string][]byte) { m["00000003.wal"] = lz4Of(t, m["00000003.wal"])[:13] }, []string{arkflow.ProblemSealedPastTail, arkflow.ProblemSegmentTorn}, 6},
 		"a name that is none":            {manifest, func(m map[string][]byte) { m["00000004.tmp"] = nil }, []string{arkflow.ProblemSegmentName}, 9},
 		"a manifest of nothing":          {" ", func(map[string][]byte) {}, []string{arkflow.ProblemManifestInvalid}, 9},
 		"a manifest that is a page":      {"<html>", func(map[string][]byte) {}, []string{arkflow.ProblemManifestInvalid}, 9},
@@ -298,6 +334,30 @@ func FuzzSegment(f *testing.F) {
 			if g.To < g.From || g.From <= *l.Cursor || g.To > *l.Tail {
 				t.Errorf("gap %+v, cursor %d, tail %d", g, *l.Cursor, *l.Tail)
 			}
+		}
+	})
+}
+
+// FuzzPackedSegment changes a segment that its manifest calls packed: nothing is read
+// of it that no engine would replay, and it is unpacked within bounds.
+func FuzzPackedSegment(f *testing.F) {
+	f.Add(lz4Of(f, records(1, 2, 3, 4, 5, 6, 7, 8, 9)))
+	f.Add(records(1, 2, 3))
+	f.Add([]byte("\x28\xb5\x2f\xfd\x00"))
+	f.Add([]byte{0x1f, 0, 1, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 0x10})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		dir := bucketOf(t, `{"cursor":0,"active_segment":"00000001.wal","active_segment_compression":"lz4"}`, map[string][]byte{"00000001.wal": data})
+		l, err := logReader().Read(context.Background(), dir, arkflow.Question{Entries: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		packed := slices.ContainsFunc(l.Problems, func(p arkflow.Problem) bool { return p.Code == arkflow.ProblemSegmentCompacted })
+		var size int64
+		for _, e := range l.Listed {
+			size += e.PayloadBytes + 16
+		}
+		if packed && len(l.Listed) > 0 || size > int64(len(data)) {
+			t.Errorf("%d entries of %d bytes in a segment of %d, packed %v", len(l.Listed), size, len(data), packed)
 		}
 	})
 }

@@ -191,7 +191,7 @@ func objectStretch(ctx context.Context, f folder, l WriteAheadLog, from uint64, 
 		if err != nil {
 			return EntryList{}, segmentFault(s, err)
 		}
-		records, _, err := unpackSegment(data)
+		records, _, err := unpackSegment(data, false) // what is packed has no entries that are told
 		if err != nil {
 			return EntryList{}, segmentFault(s, err)
 		}

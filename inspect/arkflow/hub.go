@@ -100,6 +100,8 @@ type JobState struct {
 	Health       Health     `json:"health"`
 	Recovery     Recovery   `json:"recovery"`
 	ActiveUpdate *string    `json:"activeUpgrade"` // nil: none, or not exposed
+
+	Upgrade *UpgradeState `json:"upgrade"` // the same, with all that is known of it
 }
 
 // Recovery is how far a recovery has come.
@@ -466,12 +468,13 @@ func (r *reading) job(ctx context.Context, j arkhub.Job) (JobState, Facts) {
 	explicit := arkhub.Text{}
 	progress := arkhub.Fact[float64]{}
 	var upgrade *string
+	var active *UpgradeState
 	if d, err := r.hub.client.Detail(ctx, j.ID); r.note("the detail of "+safetext.Of(j.ID).String(), err) {
 		f.Detail, f.Rounds, f.Operations = &d, d.Checkpoints, d.Operations
 		explicit, progress = d.CheckpointHealth, recoveryProgress(d)
 		if u := d.ActiveUpgrade.Or(arkhub.Upgrade{}); u.Active() {
-			word := u.ID + ": " + u.Phase.Or("phase not known")
-			upgrade = &word
+			word, state := u.ID+": "+u.Phase.Or("phase not known"), upgradeState(u)
+			upgrade, active = &word, &state
 		}
 	}
 	if f.Rounds == nil {
@@ -487,7 +490,7 @@ func (r *reading) job(ctx context.Context, j arkhub.Job) (JobState, Facts) {
 	state := JobState{
 		ID: j.ID, Version: j.Version.Pointer(), Desired: j.DesiredState.Pointer(), Observed: j.ObservedState.Pointer(), Convergence: j.Convergence.Pointer(),
 		Generation: j.Generation.Pointer(), Nodes: append([]string{}, j.NodeIDs.Or(nil)...), LastError: j.LastError.Pointer(), Updated: moment(j.Updated),
-		NamedRound: j.CheckpointID.Pointer(), Health: health, Protected: ProtectionOfJob(j, health), ActiveUpdate: upgrade, Recovery: recoveryOf(j, progress),
+		NamedRound: j.CheckpointID.Pointer(), Health: health, Protected: ProtectionOfJob(j, health), ActiveUpdate: upgrade, Upgrade: active, Recovery: recoveryOf(j, progress),
 	}
 	return state, f
 }
@@ -534,6 +537,11 @@ func (h *Hub) Job(ctx context.Context, id, place string) (JobDetail, error) {
 	if err != nil {
 		return JobDetail{}, err
 	}
+	if h.logs != nil {
+		if err := r.watch(ctx); err != nil {
+			return JobDetail{}, err
+		}
+	}
 	state, f := r.job(ctx, j)
 	out := JobDetail{Job: state, Versions: []VersionState{}, Tasks: []PlannedTask{}}
 	plan := r.plan(ctx, id, &f)
@@ -542,6 +550,7 @@ func (h *Hub) Job(ctx context.Context, id, place string) (JobDetail, error) {
 	}
 	r.points(ctx, place, TargetOf(j, plan, r.state.Generation), &f)
 	out.Points = *f.Points
+	out.Points.Replay = r.replay(ctx, out.Points)
 	out.Versions = versionsOf(f, j, out.Points)
 	f.Nodes, f.Ready = r.nodes, r.state.Ready
 	f.Rollback = previous(f.Versions, j, r.state.Generation)

@@ -243,7 +243,7 @@ func (o *objectLog) judgeSegments(l *WriteAheadLog) {
 			o.judgeMissing(l, i)
 		case s.failed != nil:
 			l.problem(ProblemNotRead, inspect.SeverityError, nil, "Look at the store, then read the log again: what the segment holds is not known.", "%s could not be read: %s", s.Name, safetext.Error(s.failed))
-		case s.end.packed:
+		case s.end.packed != "":
 			l.problem(ProblemSegmentCompacted, inspect.SeverityError, nil, "Find out what wrote it. Engines read plain records only, and would replay nothing of it.",
 				"%s: %s; it would hold %s", s.Name, safetext.Of(s.end.why), plural(uint64(len(s.end.behind)), "entry", "entries"))
 			l.corrupt(Corrupt{Source: s.Name, Message: s.end.why})

@@ -28,6 +28,7 @@ type manifest struct {
 	Cursor    *uint64  `json:"cursor"`
 	MaxSealed uint64   `json:"max_sealed_seq"`
 	Active    *string  `json:"active_segment"`
+	Packing   *string  `json:"active_segment_compression"` // none, zstd or lz4; released engines set none
 	Sealed    []string `json:"sealed_segments"`
 }
 

@@ -153,5 +153,8 @@ type PointList struct {
 	Points    []Point   `json:"points"`
 	Selection Selection `json:"selection"`
 	Health    Health    `json:"health"`
-	Unchecked []string  `json:"unchecked"`
+	// Replay is what a start sends again, with the selected point and the log that was
+	// named; nil: no job was asked for.
+	Replay    *ReplayCost `json:"replay"`
+	Unchecked []string    `json:"unchecked"`
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 
 	"github.com/klauspost/compress/zstd"
+	"github.com/pierrec/lz4/v4"
 
 	"github.com/recoverctl/recoverctl/internal/figures"
 )
@@ -34,7 +35,7 @@ type segmentEnding struct {
 	// disorder is the first record whose sequence is not above the one before.
 	disorder *uint64
 	after    uint64 // the sequence before disorder
-	packed   bool   // it was compressed
+	packed   string // how it was compressed; empty: it was not
 }
 
 // maxBehind bounds the records that are named behind a damaged one.
@@ -113,26 +114,65 @@ func readRecord(data []byte, at int) (sequence uint64, payload []byte, next int,
 // and less, or after one entry.
 const maxSegment = 256 << 20
 
-// zstdMagic begins what an encoder of the engine packs. No released engine uses
-// it, and none reads it.
+// The ways in which an encoder of the engine packs a segment as a whole. No released
+// engine uses one, and none reads it.
+const (
+	packedZstd = "zstd"
+	packedLZ4  = "lz4" // a raw block: neither magic nor size
+)
+
 const zstdMagic = "\x28\xb5\x2f\xfd"
 
-// unpackSegment is a segment's records, where it is packed as a whole.
-func unpackSegment(data []byte) (records []byte, packed bool, err error) {
-	if len(data) < len(zstdMagic) || string(data[:len(zstdMagic)]) != zstdMagic {
-		return data, false, nil
+// unpackSegment is a segment's records, where it is packed as a whole. Packed is how;
+// empty: it is not. A raw block of lz4 can't be told by its bytes: it is looked for
+// only where the manifest names it (mayBeLZ4) and the first record is none.
+func unpackSegment(data []byte, mayBeLZ4 bool) (records []byte, packed string, err error) {
+	if len(data) >= len(zstdMagic) && string(data[:len(zstdMagic)]) == zstdMagic {
+		records, err = unpackZstd(data)
+		return records, packedZstd, err
 	}
+	if !mayBeLZ4 || len(data) == 0 {
+		return data, "", nil
+	}
+	if _, _, _, err := readRecord(data, 0); err == nil {
+		return data, "", nil
+	}
+	records, err = unpackLZ4(data)
+	if err != nil {
+		return data, "", nil // the manifest may be wrong: what is damaged is told of the records
+	}
+	return records, packedLZ4, nil
+}
+
+func unpackZstd(data []byte) ([]byte, error) {
 	d, err := zstd.NewReader(nil, zstd.WithDecoderMaxMemory(maxSegment), zstd.WithDecoderConcurrency(1))
 	if err != nil {
-		return nil, true, err
+		return nil, err
 	}
 	defer d.Close()
-	records, err = d.DecodeAll(data, nil)
+	records, err := d.DecodeAll(data, nil)
 	if errors.Is(err, io.ErrUnexpectedEOF) {
-		return nil, true, errors.New("it is packed by zstd and cut off")
+		return nil, errors.New("it is packed by zstd and cut off")
 	}
 	if err != nil {
-		return nil, true, fmt.Errorf("it is packed by zstd and can't be unpacked: %w", err)
+		return nil, fmt.Errorf("it is packed by zstd and can't be unpacked: %w", err)
 	}
-	return records, true, nil
+	return records, nil
+}
+
+// unpackLZ4 unpacks a raw block. It says nowhere how large it is unpacked: room is
+// made for more until it fits, up to what a byte can stand for.
+func unpackLZ4(data []byte) ([]byte, error) {
+	const first, mostOfOne = 4, 255
+	most := min(len(data)*mostOfOne, maxSegment)
+	for room := min(len(data)*first, most); ; room = min(room*first, most) {
+		records := make([]byte, room)
+		n, err := lz4.UncompressBlock(data, records)
+		if err == nil {
+			return records[:n], nil
+		}
+		if room == most {
+			return nil, fmt.Errorf("it can't be unpacked by lz4: %w", err)
+		}
+	}
 }

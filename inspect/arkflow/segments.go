@@ -26,7 +26,7 @@ const (
 	wholeBytes    = 64 << 20
 	// atOnce is how many segments are read at a time, and bigSegment from which size
 	// on fewer are.
-	atOnce     = 16
+	atOnce     = 32
 	bigSegment = 16 << 20
 	// relists is how often segments are listed again because the manifest knows newer
 	// ones.
@@ -53,8 +53,9 @@ type objectLog struct {
 // segmentReading is a segment and what was read of it.
 type segmentReading struct {
 	Segment
-	object object
-	listed bool
+	object   object
+	listed   bool
+	mayBeLZ4 bool // the manifest says so of it
 
 	end      segmentEnding
 	runs     runs // of its sequences
@@ -150,6 +151,11 @@ func (o *objectLog) unite(objects []object) {
 			}
 		}
 	}
+	if m := o.manifest; m != nil && m.Active != nil && m.Packing != nil && *m.Packing == packedLZ4 {
+		if s := byName[*m.Active]; s != nil {
+			s.mayBeLZ4 = true
+		}
+	}
 	slices.SortStableFunc(o.segments, func(a, b *segmentReading) int { return cmp.Compare(a.Index, b.Index) })
 }
 
@@ -188,9 +194,9 @@ func (o *objectLog) readSegments(ctx context.Context, extent Extent) error {
 		cursor = math.MaxUint64 // not known: the newest segment tells the tail
 	}
 	for hi := len(o.segments); hi > 0; {
-		lo := max(hi-atOnce, 0)
-		if extent == ReadWindow && hi == len(o.segments) {
-			lo = hi - 1 // often one is enough
+		lo := 0
+		if extent == ReadWindow {
+			lo = hi - o.more(hi, cursor)
 		}
 		if err := o.readSome(ctx, o.segments[lo:hi]); err != nil {
 			return err
@@ -206,6 +212,35 @@ func (o *objectLog) readSegments(ctx context.Context, extent Extent) error {
 		}
 	}
 	return nil
+}
+
+// more is how many of the segments before an index are read next: as many as hold
+// what lies between the cursor and those that were read, where they hold as much as
+// these on average. The fewer of them there were, the fewer are read: the newest
+// segment alone may be a small one.
+func (o *objectLog) more(hi int, cursor uint64) int {
+	var first, entries, whole uint64
+	for _, s := range o.segments[hi:] {
+		if s.State != SegmentWhole || len(s.runs.spans) == 0 {
+			continue
+		}
+		whole++
+		entries += s.runs.count
+		if first == 0 || s.runs.first < first {
+			first = s.runs.first
+		}
+	}
+	const least, growth = 8, 4
+	read := len(o.segments) - hi
+	most := min(hi, max(least, growth*read))
+	switch {
+	case read == 0, cursor == math.MaxUint64:
+		return 1 // often one is enough
+	case first == 0 || first <= cursor+1:
+		return most // nothing that was read tells
+	}
+	left, each := first-cursor-1, entries/whole
+	return int(min(uint64(most), (left-1)/each+1))
 }
 
 func (o *objectLog) readSome(ctx context.Context, segments []*segmentReading) error {
@@ -258,9 +293,9 @@ func (o *objectLog) readOne(ctx context.Context, s *segmentReading) error {
 // take reads the records of a segment.
 func (s *segmentReading) take(data []byte, cursor uint64, list bool) {
 	s.window.after = cursor
-	records, packed, err := unpackSegment(data)
-	if packed {
-		s.State, s.end = SegmentCorrupt, segmentEnding{state: SegmentCorrupt, packed: true, why: "it is packed by zstd, and the engine reads plain records only"}
+	records, packed, err := unpackSegment(data, s.mayBeLZ4)
+	if packed != "" {
+		s.State, s.end = SegmentCorrupt, segmentEnding{state: SegmentCorrupt, packed: packed, why: "it is packed by " + packed + ", and the engine reads plain records only"}
 		if err != nil {
 			s.end.why = err.Error()
 			return

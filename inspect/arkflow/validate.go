@@ -11,6 +11,7 @@ import (
 	"github.com/recoverctl/recoverctl/internal/arkhub"
 	"github.com/recoverctl/recoverctl/internal/fault"
 	"github.com/recoverctl/recoverctl/internal/safetext"
+	"github.com/recoverctl/recoverctl/internal/shellword"
 )
 
 // IDOfPoint is the id that a point's name, folder or manifest URI holds.
@@ -66,7 +67,7 @@ func (h *Hub) Validate(ctx context.Context, point, place string) (inspect.Restor
 func validationOf(d JobDetail, p Point) inspect.RestoreValidation {
 	v := inspect.RestoreValidation{
 		Point: p.ID, Verdict: p.Verdict, Reasons: []inspect.Reason{}, Rules: p.Rules, Window: []inspect.Window{}, Unchecked: []string{},
-		Runtime: []inspect.Runtime{d.runtime(p)}, Notes: d.notes(p), Assumed: []string{}, Next: []inspect.NextStep{},
+		Runtime: []inspect.Runtime{d.runtime(p)}, Notes: d.notes(p), Assumed: []string{}, Next: d.next(p),
 	}
 	if p.URI != "" {
 		v.Point = p.URI
@@ -97,6 +98,23 @@ func (d JobDetail) runtime(p Point) inspect.Runtime {
 		r.Outcome, r.Message = inspect.ReleaseOutcomeUnknown, p.Engine.Why
 	}
 	return r
+}
+
+// next are the plans that lead to a restore from the point: nobody can choose it, and
+// a rollback into a version that would restore it does.
+func (d JobDetail) next(p Point) []inspect.NextStep {
+	next := []inspect.NextStep{}
+	for _, v := range d.Versions {
+		if d.Job.Version == nil || v.Version >= *d.Job.Version || v.Restorable != p.ID || !v.Selection.Known || v.Selection.Better != "" {
+			continue
+		}
+		command := fmt.Sprintf("recoverctl plan arkflow rollback %s --to %d --out FILE", shellword.Quote(d.Job.ID), v.Version)
+		if safetext.Of(command).String() != command {
+			command = "" // it can't be shown as it would have to be typed
+		}
+		next = append(next, inspect.NextStep{By: inspect.ByLooking, What: fmt.Sprintf("make a plan that takes the job back to version %d, restored from this point", v.Version), Command: command})
+	}
+	return next
 }
 
 func (d JobDetail) notes(p Point) []string {

@@ -1,0 +1,80 @@
+package actions
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/recoverctl/recoverctl/inspect"
+	"github.com/recoverctl/recoverctl/internal/journal"
+	"github.com/recoverctl/recoverctl/internal/safetext"
+)
+
+// OpenRequest is a request that an apply of this machine sent, or was about to send
+// when it ended, and of which the journal does not say what became. It may have
+// been lost, and it may still arrive.
+type OpenRequest struct {
+	PlanID string
+	Kind   string // of the plan
+	Step   string
+	What   string // was asked for
+	At     time.Time
+}
+
+// OpenRequestsOf are the requests to a target that the lines of a journal, the oldest
+// first, leave open. What a later line settles is left out: the outcome of the same
+// step of the same plan, the end of a plan that was applied, and the beginning of a
+// run for which somebody accepted RequestUnsettled.
+func OpenRequestsOf(lines []journal.Entry, on inspect.PlanTarget) []OpenRequest {
+	type open struct {
+		OpenRequest
+		run string
+	}
+	object, id, system := safe(on.Object+" "+on.Name), safe(on.ID), safe(on.Cluster)
+	var left []open
+	drop := func(settled func(open) bool) { left = slices.DeleteFunc(left, settled) }
+	for _, e := range lines {
+		if e.Object != object || e.ObjectID != id || e.System != "" && e.System != system {
+			continue
+		}
+		switch e.Event {
+		case journal.Begin:
+			if slices.Contains(e.Accept, RequestUnsettled) {
+				left = nil
+			}
+		case journal.Intent:
+			left = append(left, open{OpenRequest{PlanID: e.PlanID, Kind: e.Kind, Step: e.Step, What: e.Message, At: e.Time}, e.Run})
+		case journal.Outcome:
+			drop(func(o open) bool {
+				return o.PlanID == e.PlanID && o.Step == e.Step && (e.Result == journal.Done || e.Result == journal.Failed && o.run == e.Run)
+			})
+		case journal.End:
+			if e.Result == string(Applied) {
+				drop(func(o open) bool { return o.PlanID == e.PlanID })
+			}
+		}
+	}
+	out := make([]OpenRequest, 0, len(left))
+	for _, o := range left {
+		out = append(out, o.OpenRequest)
+	}
+	return out
+}
+
+func safe(text string) string { return safetext.Of(text).String() }
+
+// sentence says what is not known of the request. Late is what it would do if it
+// still came.
+func (u OpenRequest) sentence(late string) string {
+	return fmt.Sprintf("what became of step %s of plan %s, begun %s (%s), is not known, and the hub shows nothing of it: if it still comes, it %s",
+		safetext.Of(u.Step), safetext.Of(short(u.PlanID)), u.At.UTC().Format(time.RFC3339), safetext.Of(u.What), late)
+}
+
+func sentences(open []OpenRequest, late func(OpenRequest) string) string {
+	var all []string
+	for _, u := range open {
+		all = append(all, u.sentence(late(u)))
+	}
+	return strings.Join(all, "; ")
+}
