@@ -84,7 +84,9 @@ golden: ## rewrite golden frames; look at the diff before you commit it
 .PHONY: screenshots
 screenshots: build ## make the pictures in docs/ from the real console
 	test/screenshots/shoot.sh
-	test/screenshots/scan.sh
+	test/screenshots/fluss.sh
+	test/screenshots/arkflow.sh
+	test/screenshots/real.sh
 
 .PHONY: dist
 dist: ## static binaries for Linux and macOS in dist/

@@ -40,6 +40,8 @@ func median(list []time.Duration) time.Duration {
 	return list[len(list)/2]
 }
 
+func last(list []time.Duration) time.Duration { return list[len(list)-1].Round(time.Millisecond) }
+
 // bareLoop fetches and decodes everything, one bucket after another, and does
 // nothing with it: what a scan can't be faster than on one core.
 func bareLoop(b *testing.B, real *flusstest.RealCluster, cl *flussrpc.Client, table flussrpc.Table) (rows int64) {
@@ -82,6 +84,7 @@ func bareLoop(b *testing.B, real *flusstest.RealCluster, cl *flussrpc.Client, ta
 			if bucket.GetErrorCode() != 0 || bucket.RemoteLogFetchInfo != nil {
 				b.Fatal(bucket.GetErrorMessage(), bucket.GetRemoteLogFetchInfo())
 			}
+			before := at
 			for batch, err := range flussrpc.Batches(bucket.GetRecords()) {
 				if err != nil {
 					b.Fatal(err)
@@ -93,6 +96,9 @@ func bareLoop(b *testing.B, real *flusstest.RealCluster, cl *flussrpc.Client, ta
 			}
 			if at >= bucket.GetHighWatermark() {
 				break
+			}
+			if at == before {
+				b.Fatalf("bucket %d gives nothing from offset %d on, and ends at %d", place.ID, at, bucket.GetHighWatermark())
 			}
 		}
 	}
@@ -113,6 +119,7 @@ func BenchmarkScanAgainstOthers(b *testing.B) {
 		b.Run(codec, func(b *testing.B) {
 			name := "traffic_" + codec
 			java.Do(b, nil, "create", db, name, "states", strconv.Itoa(buckets), "1", "table.log.arrow.compression.type="+codec)
+			fmt.Fprintf(os.Stderr, "%s: writing %d rows\n", codec, n)
 			java.Do(b, nil, "traffic", db, name, strconv.Itoa(n), strconv.Itoa(agents))
 			path := flussrpc.TablePath{Database: db, Table: name}
 			table, err := cl.Table(b.Context(), path)
@@ -126,7 +133,7 @@ func BenchmarkScanAgainstOthers(b *testing.B) {
 			q := inspect.CallQuestion{Job: inspect.Job{Store: inspect.StoreFluss, Topic: path.String(), BucketOf: flussrpc.BucketOfString}, Points: []inspect.PointMarker{{Point: "file:/p", Offsets: inspect.Offsets{0: 0, 1: 0, 2: 0, 3: 0}}}}
 			var ours, bare, theirs []time.Duration
 			for b.Loop() {
-				for range rounds {
+				for round := range rounds {
 					began := time.Now()
 					got, err := store.ReadCalls(b.Context(), data, q, nil)
 					ours = append(ours, time.Since(began))
@@ -144,6 +151,7 @@ func BenchmarkScanAgainstOthers(b *testing.B) {
 						b.Fatal(times)
 					}
 					theirs = append(theirs, time.Duration(times[0].Millis)*time.Millisecond)
+					fmt.Fprintf(os.Stderr, "%s, round %d of %d: scan %s, bare loop %s, Fluss's client %s\n", codec, round+1, rounds, last(ours), last(bare), last(theirs))
 				}
 			}
 			b.ReportMetric(median(ours).Seconds(), "s-scan")
@@ -167,16 +175,18 @@ func BenchmarkClusterAnswer(b *testing.B) {
 	}
 	var took []time.Duration
 	for b.Loop() {
-		began := time.Now()
-		cl, err := flussrpc.NewClient(flussrpc.Config{Servers: real.SASL, Timeout: 10 * time.Second, Login: func(context.Context) (flussrpc.Login, error) { return real.Admin, nil }})
-		if err != nil {
-			b.Fatal(err)
-		}
-		got, faults, err := fluss.New(cl, clock.System{}, nil).Cluster(b.Context())
-		cl.Close()
-		took = append(took, time.Since(began))
-		if err != nil || len(faults) > 0 || got.Tables < tables {
-			b.Fatal(faults, err, got.Tables)
+		for range number(b, "RECOVERCTL_BENCH_ROUNDS", 7) {
+			began := time.Now()
+			cl, err := flussrpc.NewClient(flussrpc.Config{Servers: real.SASL, Timeout: 10 * time.Second, Login: func(context.Context) (flussrpc.Login, error) { return real.Admin, nil }})
+			if err != nil {
+				b.Fatal(err)
+			}
+			got, faults, err := fluss.New(cl, clock.System{}, nil).Cluster(b.Context())
+			cl.Close()
+			took = append(took, time.Since(began))
+			if err != nil || len(faults) > 0 || got.Tables < tables {
+				b.Fatal(faults, err, got.Tables)
+			}
 		}
 	}
 	b.ReportMetric(float64(median(took).Milliseconds()), "ms-median")

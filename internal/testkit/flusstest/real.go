@@ -138,10 +138,15 @@ func (c *RealCluster) wait(t TB, name string, done func(error) bool) {
 
 // Java is Fluss's own client, spoken to through test/real/fluss/tool.
 type Java struct {
-	mu  sync.Mutex
-	in  io.WriteCloser
-	out *bufio.Reader
+	mu   sync.Mutex
+	in   io.WriteCloser
+	out  *bufio.Reader
+	kill func() error
 }
+
+// commandTime is how long a command of the tool may take. Fluss's own client tries
+// for ever where a bucket gets no leader.
+const commandTime = 10 * time.Minute
 
 // Java starts it. It ends with the test.
 func (c *RealCluster) Java(t TB) *Java {
@@ -175,7 +180,7 @@ func (c *RealCluster) Java(t TB) *Java {
 		_ = log.Close()
 	})
 	const line = 1 << 20
-	return &Java{in: in, out: bufio.NewReaderSize(out, line)}
+	return &Java{in: in, out: bufio.NewReaderSize(out, line), kill: cmd.Process.Kill}
 }
 
 // Do gives a command and reads its result into a value, which may be nil.
@@ -183,12 +188,14 @@ func (j *Java) Do(t TB, into any, words ...string) {
 	t.Helper()
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	late := time.AfterFunc(commandTime, func() { _ = j.kill() }) // one that ended by itself is told by what is read
+	defer late.Stop()
 	if _, err := io.WriteString(j.in, strings.Join(words, "\t")+"\n"); err != nil {
 		t.Fatal(err)
 	}
 	answer, err := j.out.ReadBytes('\n')
 	if err != nil {
-		t.Fatal(words[0], err)
+		t.Fatalf("%s: the tool ended without an answer, by itself or because it took more than %s: %v", words[0], commandTime, err)
 	}
 	var failed struct {
 		Error string `json:"error"`

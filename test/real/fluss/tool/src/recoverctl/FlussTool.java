@@ -22,6 +22,7 @@ import org.apache.fluss.client.admin.ProducerOffsetsResult;
 import org.apache.fluss.client.table.Table;
 import org.apache.fluss.client.table.scanner.ScanRecord;
 import org.apache.fluss.client.table.scanner.log.LogScanner;
+import org.apache.fluss.client.table.scanner.log.ScanRecords;
 import org.apache.fluss.client.table.writer.AppendWriter;
 import org.apache.fluss.client.table.writer.UpsertWriter;
 import org.apache.fluss.config.Configuration;
@@ -345,8 +346,11 @@ public final class FlussTool {
             for (long end : offsets(t, null, new OffsetSpec.LatestSpec()).values()) total += end;
             try (Table table = connection.getTable(path); LogScanner scanner = table.newScan().createLogScanner()) {
                 for (int bucket : buckets(t)) scanner.subscribeFromBeginning(bucket);
-                while (seen < total) {
-                    for (ScanRecord r : scanner.poll(Duration.ofSeconds(1))) {
+                for (long last = began; seen < total; ) {
+                    if (System.nanoTime() - last > 60_000_000_000L) throw new IllegalStateException("no row for a minute after " + seen + " of " + total);
+                    ScanRecords polled = scanner.poll(Duration.ofSeconds(1));
+                    if (!polled.isEmpty()) last = System.nanoTime();
+                    for (ScanRecord r : polled) {
                         seen++;
                         bytes += r.getRow().getString(0).getSizeInBytes() + r.getRow().getBytes(1).length + r.getRow().getString(2).getSizeInBytes();
                     }
