@@ -9,6 +9,7 @@ import (
 	"math"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
@@ -243,31 +244,42 @@ func (o *objectLog) more(hi int, cursor uint64) int {
 	return int(min(uint64(most), (left-1)/each+1))
 }
 
+// readSome reads segments, many at a time: by as many goroutines, each of which reads
+// one after another, since the stack that a request needs is large.
 func (o *objectLog) readSome(ctx context.Context, segments []*segmentReading) error {
 	group, groupCtx := errgroup.WithContext(ctx)
-	limit := atOnce
+	readers := min(atOnce, len(segments))
 	for _, s := range segments {
 		if s.Bytes > bigSegment {
-			limit = 2
+			readers = min(readers, 2)
 		}
 	}
-	group.SetLimit(limit)
-	for _, s := range segments {
-		if !s.listed {
-			continue
-		}
+	var next atomic.Int64
+	for range readers {
 		group.Go(func() error {
-			err := o.readOne(groupCtx, s)
-			o.mu.Lock()
-			defer o.mu.Unlock()
-			o.read++
-			if o.ask.Progress != nil {
-				o.ask.Progress(Progress{Segments: o.read, Of: len(o.segments)})
+			for at := next.Add(1) - 1; at < int64(len(segments)); at = next.Add(1) - 1 {
+				if err := o.readNext(groupCtx, segments[at]); err != nil {
+					return err
+				}
 			}
-			return err
+			return nil
 		})
 	}
 	return group.Wait()
+}
+
+func (o *objectLog) readNext(ctx context.Context, s *segmentReading) error {
+	if !s.listed {
+		return nil
+	}
+	err := o.readOne(ctx, s)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.read++
+	if o.ask.Progress != nil {
+		o.ask.Progress(Progress{Segments: o.read, Of: len(o.segments)})
+	}
+	return err
 }
 
 // readOne reads a segment. What is wrong with the segment alone is kept with it.
