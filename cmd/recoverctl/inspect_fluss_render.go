@@ -292,6 +292,9 @@ func renderFlussProducer(t *table, p fluss.Producer, now time.Time) {
 	t.row(text("rows to undo"), text(optional(p.Undo)))
 	t.row(text("new entries stay"), text(orNothing(p.TTL)))
 	t.row(text("cleanup every"), text(orNothing(p.Cleanup)))
+	if p.Sweep != nil {
+		t.row(text("next cleanup"), text("at about "+p.Sweep.Format(time.RFC3339)+", by when the coordinator registered"))
+	}
 	for _, x := range p.Tables {
 		t.line("")
 		name := "table " + orNothing(safe(x.Table))

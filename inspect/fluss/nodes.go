@@ -272,11 +272,44 @@ type ProducerNode struct {
 	Files   []ProducerFile `json:"files"`
 }
 
-// producerNode reads a producer's node; nil where ZooKeeper is not read.
-func (s *Store) producerNode(ctx context.Context, id string) (*ProducerNode, error) {
-	if s.nodes == nil {
+// coordinatorSince is when the coordinator registered, by ZooKeeper's clock; nil
+// where none is registered.
+func (s *Store) coordinatorSince(ctx context.Context) (*time.Time, error) {
+	_, stat, err := s.nodes.Get(ctx, s.root+activeCoordinator)
+	switch {
+	case notThere(err):
 		return nil, nil
+	case err != nil:
+		return nil, err
 	}
+	return &stat.Created, nil
+}
+
+// nextSweep is about when the coordinator next removes entries that have expired: it
+// does so once each interval after its start; nil where the interval is none.
+func nextSweep(since time.Time, interval string, now time.Time) *time.Time {
+	every := ParseDuration(interval)
+	if every == nil || *every <= 0 || now.Before(since) {
+		return nil
+	}
+	next := since.Add((now.Sub(since)/(*every) + 1) * *every)
+	return &next
+}
+
+// readProducer reads a producer's node and when its coordinator began; nil where
+// ZooKeeper is not read.
+func (s *Store) readProducer(ctx context.Context, id string) (node *ProducerNode, since *time.Time, err error) {
+	if s.nodes == nil {
+		return nil, nil, nil
+	}
+	if node, err = s.producerNode(ctx, id); err == nil {
+		since, err = s.coordinatorSince(ctx)
+	}
+	return node, since, err
+}
+
+// producerNode reads a producer's node.
+func (s *Store) producerNode(ctx context.Context, id string) (*ProducerNode, error) {
 	n, err := readNode[producerNode](ctx, s, producerNodes+"/"+id)
 	switch {
 	case notThere(err):

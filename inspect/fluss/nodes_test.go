@@ -66,12 +66,17 @@ func ensemble(t testing.TB) *zktest.Server {
 // withNodes is a store that reads an ensemble, too.
 func withNodes(t testing.TB, s *fluss.Store, z *zktest.Server) *fluss.Store {
 	t.Helper()
+	return s.WithNodes(nodesOf(t, z), "/fluss")
+}
+
+func nodesOf(t testing.TB, z *zktest.Server) *zkread.Client {
+	t.Helper()
 	nodes, err := zkread.NewClient(zkread.Config{Servers: []string{z.Address()}, Timeout: 2 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(nodes.Close)
-	return s.WithNodes(nodes, "/fluss")
+	return nodes
 }
 
 func TestServersOfARealClusterAreRegistered(t *testing.T) {
@@ -241,6 +246,10 @@ func TestProducersOfARealClusterAreListed(t *testing.T) {
 	at := slices.IndexFunc(p.Findings, func(f inspect.Finding) bool { return f.Rule == "offsets-file-missing" })
 	if at < 0 || !strings.Contains(p.Findings[at].Cause, "2026-11-30T16:03:13Z") {
 		t.Errorf("%+v", p.Findings)
+	}
+	since, _, err := nodesOf(t, z).Exists(t.Context(), "/fluss/coordinators/active")
+	if err != nil || p.Sweep == nil || !p.Sweep.After(now.Now()) || p.Sweep.Sub(now.Now()) > time.Hour || p.Sweep.Sub(since.Created)%time.Hour != 0 {
+		t.Errorf("the next cleanup is at %v, %v, %v", p.Sweep, since.Created, err)
 	}
 	if p := list[0]; p.Node == nil || !p.Node.Found || len(p.Node.Files) != 0 {
 		t.Errorf("%+v", p.Node)

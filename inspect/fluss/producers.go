@@ -61,8 +61,9 @@ type Producer struct {
 	Undo     *int64            `json:"undo"` // rows, of all buckets; null: not known
 	TTL      string            `json:"ttl"`  // of new entries; empty: not known
 	Cleanup  string            `json:"cleanup"`
-	Node     *ProducerNode     `json:"node"`   // in ZooKeeper; null: not read
-	Folder   *bool             `json:"folder"` // it has one in remote storage; null: that is not seen from here
+	Sweep    *time.Time        `json:"nextCleanup"` // about; null: not known, only ZooKeeper tells when the coordinator began
+	Node     *ProducerNode     `json:"node"`        // in ZooKeeper; null: not read
+	Folder   *bool             `json:"folder"`      // it has one in remote storage; null: that is not seen from here
 	Verdict  Safety            `json:"verdict"`
 	Findings []inspect.Finding `json:"findings"`
 }
@@ -98,10 +99,11 @@ func (s *Store) producer(ctx context.Context, id string, list listFolders) (out 
 	var settings []Setting
 	var settingsErr, nodeErr error
 	var node *ProducerNode
+	var since *time.Time
 	var wg sync.WaitGroup
 	wg.Go(func() { settings, settingsErr = s.settings(ctx) })
 	if flussrpc.CheckProducerID(id) == nil {
-		wg.Go(func() { node, nodeErr = s.producerNode(ctx, id) })
+		wg.Go(func() { node, since, nodeErr = s.readProducer(ctx, id) })
 	}
 	entry, found, entryErr := s.client.ProducerOffsets(ctx, id)
 	wg.Wait()
@@ -116,6 +118,9 @@ func (s *Store) producer(ctx context.Context, id string, list listFolders) (out 
 		}
 	}
 	judged.Found, judged.Node = broken || found, node
+	if since != nil {
+		judged.Sweep = nextSweep(*since, judged.Cleanup, j.now)
+	}
 	if folders, err := list(ctx, settings); err == nil {
 		there := slices.Contains(folders, id)
 		judged.Folder = &there

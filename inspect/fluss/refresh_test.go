@@ -4,6 +4,8 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/recoverctl/recoverctl/inspect"
@@ -46,6 +48,17 @@ func TestARestoreAfterStatesWereWrittenAnewHalfWay(t *testing.T) {
 		got, err := s.ReadCalls(t.Context(), described(t, s), inspect.CallQuestion{Job: inspect.Job{Store: inspect.StoreFluss, Topic: path.String(), Runtime: release}, Points: points}, nil)
 		if err != nil || len(got.Actions) != 2 {
 			t.Fatal(err, len(got.Actions))
+		}
+		if release == inspect.ReleaseNext {
+			// Which records, in which bucket, how many of how many.
+			at := slices.IndexFunc(got.Findings, func(f inspect.Finding) bool { return f.Rule == "rewritten-in-part" })
+			if at < 0 || !slices.Equal(got.Findings[at].Refs, []string{"bucket 0 offset 3"}) || !strings.Contains(got.Findings[at].Cause, "bucket 0: 1 of 2") {
+				t.Errorf("%+v", got.Findings)
+			}
+			first, second := *got.Points[0].Rewritten, *got.Points[1].Rewritten
+			if first.Found != 2 || first.Records != 2 || second.Open != 2 || second.Found != 1 || second.Records != 1 || second.Bytes == 0 {
+				t.Errorf("%+v, %+v", first, second)
+			}
 		}
 		for _, a := range got.Actions {
 			outcomes := [2]inspect.CallOutcome{a.Outcomes[0].Outcome, a.Outcomes[1].Outcome}

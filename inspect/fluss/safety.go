@@ -117,12 +117,20 @@ func (j *judgement) expiry() {
 		j.worse(NotSafe)
 		j.add(inspect.SeverityError, "entry-expired", j.ref, inspect.Named{"expires": at},
 			"a start before the first checkpoint takes the ends as they are then for its baseline: settle the rows since then by hand, or restore from a checkpoint",
-			"the entry expired at %s, %s ago; it is told until the next cleanup (every %s), and the sink does not take it any more", at, (-left).Truncate(time.Second), orUnknown(j.out.Cleanup))
+			"the entry expired at %s, %s ago; it is told until the next cleanup (%s), and the sink does not take it any more", at, (-left).Truncate(time.Second), j.sweep())
 	case left < soon:
 		j.worse(UnknownSafety)
 		j.add(inspect.SeverityWarning, "entry-expires-soon", j.ref, inspect.Named{"expires": at},
 			"restart before that, or the next start takes the ends as they are then for its baseline", "the entry expires at %s, in %s", at, left.Truncate(time.Second))
 	}
+}
+
+// sweep says when entries that have expired are removed.
+func (j *judgement) sweep() string {
+	if j.out.Sweep == nil {
+		return "every " + orUnknown(j.out.Cleanup)
+	}
+	return "every " + orUnknown(j.out.Cleanup) + ", next at about " + j.out.Sweep.Format(time.RFC3339)
 }
 
 func orUnknown(s string) string {

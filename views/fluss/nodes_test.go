@@ -3,7 +3,9 @@ package fluss_test
 import (
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/recoverctl/recoverctl/inspect/fluss"
 	"github.com/recoverctl/recoverctl/internal/fault"
 	"github.com/recoverctl/recoverctl/tui/tuitest"
 	views "github.com/recoverctl/recoverctl/views/fluss"
@@ -25,6 +27,15 @@ func TestWhatTheNodesSay(t *testing.T) {
 		o := options(c)
 		o.Nodes = true
 		if frame := tuitest.New(t, viewtest.Options(viewtest.Plain()), views.NewProducers(o), 160, 30).Frame(); !strings.Contains(frame, says) {
+			t.Errorf("%q is not in\n%s", says, frame)
+		}
+	}
+	wedged := night()
+	p := &wedged.list[2]
+	p.Node, p.Sweep = &fluss.ProducerNode{Found: true, Expires: after(9 * time.Hour), Files: []fluss.ProducerFile{{Table: 3, Path: "file:/r/x.offsets"}}}, after(20*time.Minute)
+	frame := tuitest.New(t, viewtest.Options(viewtest.Plain()), views.NewProducer(options(wedged), p.ID), 160, 30).Frame()
+	for _, says := range []string{"next cleanup   in about 20m", "in ZooKeeper   a node that expires at " + after(9*time.Hour).UTC().Format(time.RFC3339) + ", 1 file"} {
+		if !strings.Contains(frame, says) {
 			t.Errorf("%q is not in\n%s", says, frame)
 		}
 	}

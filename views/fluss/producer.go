@@ -132,6 +132,7 @@ func producer(p *sheet.Page, x fluss.Producer, at time.Time) {
 	fact("expires", expires)
 	fact("rows to undo", number(x.Undo, "not known"))
 	fact("new entries", "stay "+orUnknown(x.TTL)+", cleaned every "+orUnknown(x.Cleanup))
+	nodeFacts(fact, x, at)
 	for _, t := range x.Tables {
 		name := "TABLE " + phrase.Safe(t.Table)
 		if t.Table == "" {
