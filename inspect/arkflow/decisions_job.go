@@ -66,7 +66,7 @@ func jobRows() []row {
 		{row: "25", rule: "no-completed-checkpoint", severity: inspect.SeverityError, condition: "a stateful job without any completed point", action: "Take a savepoint before any stop: nothing can be restored with state.", ask: withJob(nothingCompleted)},
 		{row: "26", rule: "artefact-invalid", severity: inspect.SeverityError, condition: "a completed point whose manifest or state is wrong or missing", action: "Use the completed one before it; this one is never selected.",
 			ask: withPoints(func(_ Facts, l PointList) answer {
-				return points(l, "completed points are not what was written", func(p Point) (string, bool) {
+				return points(l, "completed point is not what was written", "completed points are not what was written", func(p Point) (string, bool) {
 					bad := []string{RuleManifestThere, RuleManifestReads, RuleManifestSealed, RuleManifestID, RuleTasksOnce, RuleStateOfTasks, RuleStateThere, RuleStateSealed}
 					return p.Message, p.Verdict == inspect.Rejected && slices.Contains(bad, p.Reason)
 				})
@@ -76,13 +76,13 @@ func jobRows() []row {
 				if l.Target.Tasks == nil {
 					return unasked("the job's plan is not exposed by this hub")
 				}
-				return points(l, "completed points lack planned tasks", func(p Point) (string, bool) {
+				return points(l, "completed point lacks planned tasks", "completed points lack planned tasks", func(p Point) (string, bool) {
 					return fmt.Sprintf("%d of %d planned tasks are missing: %s", len(p.Missing), len(l.Target.Tasks), few(p.Missing)), len(p.Missing) > 0
 				})
 			})},
 		{row: "26b", rule: "artefact-without-positions", severity: inspect.SeverityWarning, condition: "a completed point without source positions, an older one has some", action: "Prefer the older point: a restore from this one does not seek the source, and the consumer group's offsets decide.",
 			ask: withPoints(func(_ Facts, l PointList) answer {
-				return points(l, "completed points know no source positions", func(p Point) (string, bool) { return "no source positions", p.WithoutPositions() })
+				return points(l, "completed point knows no source positions", "completed points know no source positions", func(p Point) (string, bool) { return "no source positions", p.WithoutPositions() })
 			})},
 		{row: "27", rule: "rollback-format", severity: inspect.SeverityError, condition: "rollback: the artefact's format is not the target's", action: "Choose a version with the same state format.", ask: toVersion(rollbackFormat)},
 		{row: "28", rule: "rollback-nothing-restorable", severity: inspect.SeverityError, condition: "rollback or upgrade: no completed artefact of a usable version", action: "Don't: the route accepts it, and the job then begins cold while the hub says converged. Else accept a cold start.", ask: toVersion(nothingRestorable)},
@@ -178,7 +178,7 @@ func jobRows() []row {
 }
 
 // points lists the completed points that something is so of.
-func points(l PointList, what string, is func(Point) (string, bool)) answer {
+func points(l PointList, one, many string, is func(Point) (string, bool)) answer {
 	var found []string
 	unread := 0
 	for _, p := range l.Points {
@@ -193,7 +193,7 @@ func points(l PointList, what string, is func(Point) (string, bool)) answer {
 		}
 	}
 	if len(found) > 0 {
-		return holds(found, "%d %s: %s", len(found), what, few(found)).with("count", len(found))
+		return holds(found, "%s: %s", plural(uint64(len(found)), one, many), few(found)).with("count", len(found))
 	}
 	if unread > 0 && unread == len(l.Points) {
 		return unasked("no point could be read")

@@ -2,8 +2,10 @@ package arkflow
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
+	"github.com/recoverctl/recoverctl/inspect"
 	"github.com/recoverctl/recoverctl/internal/arkhub"
 	"github.com/recoverctl/recoverctl/internal/clock"
 )
@@ -29,7 +31,42 @@ type Health struct {
 	Completed string      `json:"completed"` // the newest completed checkpoint; empty: none
 	AgeMs     *int64      `json:"ageMs"`     // of it
 	Newest    string      `json:"newest"`    // the newest round; empty: none
-	Source    string      `json:"source"`    // derived, or the hub's own field
+	Source    string      `json:"source"`    // derived; hub: its own field; store: derived, and the newest completed one is not whole there
+}
+
+// rulesOfWholeness are the rules that say whether a point is what was written; the
+// others are about the job that it would be restored into.
+var rulesOfWholeness = []string{
+	RuleManifestThere, RuleManifestReads, RuleManifestSealed, RuleManifestID, RuleTasksOnce, RuleTaskSet, RuleStateOfTasks, RuleStateThere, RuleStateSealed,
+}
+
+// healthFromStore is the source of a health that the store contradicts the rounds in.
+const healthFromStore = "store"
+
+// within is the health with what the store holds: a completed checkpoint that is not
+// what was written is in force nowhere, whatever the hub's record says.
+func (h Health) within(list PointList, now time.Time) Health {
+	at := slices.IndexFunc(list.Points, func(p Point) bool { return p.ID == h.Completed })
+	if h.Completed == "" || list.Place == "" || at < 0 || list.Points[at].Verdict != inspect.Rejected || !slices.Contains(rulesOfWholeness, list.Points[at].Reason) {
+		return h
+	}
+	broken := list.Points[at]
+	out := Health{State: HealthNone, Newest: h.Newest, Source: healthFromStore,
+		Sentence: fmt.Sprintf("%s is on record as completed and is rejected (%s), and no older checkpoint is whole", broken.ID, broken.Reason)}
+	for _, p := range list.Points[at:] {
+		if p.Kind != inspect.KindCheckpoint || p.Status != arkhub.RoundCompleted || p.Verdict != inspect.Accepted {
+			continue
+		}
+		old := "of unknown age"
+		if p.Created != nil {
+			ms := now.Sub(*p.Created).Milliseconds()
+			out.AgeMs, old = &ms, clock.Age(now.Sub(*p.Created))+" old"
+		}
+		out.State, out.Completed = HealthDegraded, p.ID
+		out.Sentence = fmt.Sprintf("%s is on record as completed and is rejected (%s); the newest one that is whole is %s, %s", broken.ID, broken.Reason, p.ID, old)
+		break
+	}
+	return out
 }
 
 // stuckAfter is from when on a round that is still pending counts as stuck.
@@ -98,7 +135,7 @@ func (h *Health) judge(newest, completed, stuck *arkhub.Checkpoint, age func(*ar
 	case since <= 2*interval:
 		h.State, h.Sentence = HealthGood, fmt.Sprintf("%s is in force, %s", completed.ID, old)
 	default:
-		h.State, h.Sentence = HealthOverdue, fmt.Sprintf("%s is in force, %s, and no round was begun since though one is due every %s", completed.ID, old, interval)
+		h.State, h.Sentence = HealthOverdue, fmt.Sprintf("%s is in force, %s, and no round was begun since though one is due every %s", completed.ID, old, inBrief(interval))
 	}
 }
 

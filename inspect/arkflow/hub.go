@@ -132,6 +132,7 @@ type JobList struct {
 	Hub       HubState          `json:"hub"`
 	Jobs      []JobState        `json:"jobs"`
 	Streams   []StreamState     `json:"streams"`
+	Log       *WriteAheadLog    `json:"log"` // that was read beside it; nil: none was asked for, or it can't be read
 	Findings  []inspect.Finding `json:"findings"`
 	Decisions []Decision        `json:"decisions"`
 	Unchecked []string          `json:"unchecked"`
@@ -144,6 +145,7 @@ type JobDetail struct {
 	Versions  []VersionState    `json:"versions"`
 	Tasks     []PlannedTask     `json:"tasks"`
 	Points    PointList         `json:"points"`
+	Log       *WriteAheadLog    `json:"log"` // that was read beside it; nil: none was asked for, or it can't be read
 	Findings  []inspect.Finding `json:"findings"`
 	Decisions []Decision        `json:"decisions"`
 	Unchecked []string          `json:"unchecked"`
@@ -369,7 +371,7 @@ func (h *Hub) Jobs(ctx context.Context) (JobList, error) {
 	f.Log, f.LogFault = r.log, r.logFault
 	out.Decisions = append(Decide(f, OfHub), out.Decisions...)
 	out.Findings = Findings(out.Decisions)
-	out.Hub, out.Unchecked = r.state, r.unchecked
+	out.Hub, out.Unchecked, out.Log = r.state, r.unchecked, r.log
 	if err := ctx.Err(); err != nil {
 		return out, err
 	}
@@ -387,7 +389,7 @@ func (r *reading) streams(ctx context.Context, out *JobList) (durableStreams []s
 	if len(l.Items) > maxSingles {
 		r.unchecked = append(r.unchecked, fmt.Sprintf("what was asked of each of the %d streams was not read", len(l.Items)))
 	}
-	logFacts := r.facts("log " + r.hub.place)
+	var ofLog *arkhub.Stream
 	for _, s := range l.Items {
 		node := s.NodeID.Or("")
 		if len(l.Items) <= maxSingles && r.state.Generation != arkhub.GenerationNodeLocal {
@@ -409,7 +411,7 @@ func (r *reading) streams(ctx context.Context, out *JobList) (durableStreams []s
 		f.Before = r.before[node+"/"+s.ID]
 		if r.ofLog(node, s, config, len(l.Items) == 1) {
 			f.Log, f.Earlier = r.log, r.earlier
-			logFacts.Stream = &s
+			ofLog = &s
 		}
 		out.Streams = append(out.Streams, streamState(s, ProtectionOfStream(config, r.state.Generation)))
 		out.Decisions = append(out.Decisions, Decide(f, OfStream)...)
@@ -419,10 +421,7 @@ func (r *reading) streams(ctx context.Context, out *JobList) (durableStreams []s
 			}
 		}
 	}
-	if r.hub.logs != nil {
-		logFacts.Log, logFacts.LogFault, logFacts.Earlier, logFacts.Absorb = r.log, r.logFault, r.earlier, r.hub.absorb
-		out.Decisions = append(out.Decisions, Decide(logFacts, OfLog)...)
-	}
+	out.Decisions = append(out.Decisions, r.logRows(ofLog)...)
 	return durableStreams
 }
 
@@ -549,14 +548,18 @@ func (h *Hub) Job(ctx context.Context, id, place string) (JobDetail, error) {
 		out.Tasks = append(out.Tasks, PlannedTask{ID: t.ID, Node: placed(f.Detail, t.ID)})
 	}
 	r.points(ctx, place, TargetOf(j, plan, r.state.Generation), &f)
+	health := f.Health.within(*f.Points, r.now)
+	f.Health, f.Points.Health = &health, health
+	out.Job.Health, out.Job.Protected = health, ProtectionOfJob(j, health)
 	out.Points = *f.Points
 	out.Points.Replay = r.replay(ctx, out.Points)
 	out.Versions = versionsOf(f, j, out.Points)
 	f.Nodes, f.Ready = r.nodes, r.state.Ready
 	f.Rollback = previous(f.Versions, j, r.state.Generation)
-	out.Decisions = Decide(f, OfJob, OfHub)
+	f.Log, f.LogFault = r.log, r.logFault
+	out.Decisions = append(Decide(f, OfJob, OfHub), r.logRows(nil)...)
 	out.Findings = Findings(out.Decisions)
-	out.Hub, out.Unchecked = r.state, append(r.unchecked, out.Points.Unchecked...)
+	out.Hub, out.Unchecked, out.Log = r.state, append(r.unchecked, out.Points.Unchecked...), r.log
 	if err := ctx.Err(); err != nil {
 		return out, err
 	}

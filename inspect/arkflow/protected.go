@@ -2,6 +2,7 @@ package arkflow
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/recoverctl/recoverctl/internal/arkhub"
@@ -91,9 +92,9 @@ func ProtectionOfJob(j arkhub.Job, h Health) Protection {
 	case !j.Spec.Readable():
 		every = "how often checkpoints are taken is not exposed by this hub"
 	case !known:
-		every = fmt.Sprintf("checkpoints every %s (the default)", time.Duration(arkhub.DefaultIntervalMs)*time.Millisecond)
+		every = fmt.Sprintf("checkpoints every %s (the default)", inBrief(time.Duration(arkhub.DefaultIntervalMs)*time.Millisecond))
 	case interval > 0:
-		every = fmt.Sprintf("checkpoints every %s", time.Duration(interval)*time.Millisecond)
+		every = fmt.Sprintf("checkpoints every %s", inBrief(time.Duration(interval)*time.Millisecond))
 	}
 	switch {
 	case h.Completed != "":
@@ -102,7 +103,11 @@ func ProtectionOfJob(j arkhub.Job, h Health) Protection {
 		if h.AgeMs != nil {
 			age = clock.Age(time.Duration(*h.AgeMs)*time.Millisecond) + " old"
 		}
-		p.Sentence = fmt.Sprintf("%s, the newest completed one %s; no write-ahead log", every, age)
+		what := "completed"
+		if h.Source == healthFromStore {
+			what = "whole"
+		}
+		p.Sentence = fmt.Sprintf("%s, the newest %s one %s; no write-ahead log", every, what, age)
 	case h.State == HealthNone:
 		p.Checkpoints = CoverNo
 		p.Sentence = fmt.Sprintf("nothing: %s, and none was ever completed: state and data between read and output are lost on a crash", every)
@@ -110,4 +115,16 @@ func ProtectionOfJob(j arkhub.Job, h Health) Protection {
 		p.Sentence = every + "; whether one was completed is not known; no write-ahead log"
 	}
 	return p
+}
+
+// inBrief is a duration without the smaller units that it has none of: 6h, not 6h0m0s.
+func inBrief(d time.Duration) string {
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
 }
