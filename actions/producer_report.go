@@ -20,7 +20,7 @@ func ProducerReport(d Document, e FlussEvidence) DocumentReport {
 	p := ProducerPlanOf(d)
 	r := DocumentReport{
 		PlanID: d.PlanID, Kind: d.Kind, Target: d.Target, At: e.At, Verdict: JudgeProducer(d, e).Verdict, Facts: d.producerFacts(e),
-		Does: []string{}, Stays: []string{"Rows, tables, checkpoints, and the entries of other producers."}, Notes: []string{}, Warnings: []Warning{},
+		Does: []string{}, Stays: []string{"Rows, tables, checkpoints, and the entries of other producers stay as they are."}, Notes: []string{}, Warnings: []Warning{},
 		NotKnown: producerNotKnown(p, e), Refused: CheckProducerPlan(d, e),
 	}
 	if e.Err != nil {

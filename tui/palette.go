@@ -18,7 +18,8 @@ type Command struct {
 	Name string
 	// Args names what may follow, as in "THEME"; "" where nothing may.
 	Args string
-	// Choices are the arguments there are; empty: any text.
+	// Choices are the arguments there are; empty: any text. The only one need not be
+	// typed.
 	Choices []string
 	// Help says in a few words what happens.
 	Help string
@@ -206,6 +207,9 @@ func (p *palette) enter(press Press) (Cmd, bool) {
 		return Say(theme.Warning, "no command is called "+p.field.Value()+": esc closes the palette"), false
 	}
 	e, args := p.found[p.at], p.arguments()
+	if args == "" && len(e.choices) == 1 { // there is nothing to choose
+		args = e.choices[0]
+	}
 	switch {
 	case e.off != "":
 		return Say(theme.Warning, e.name+" is off: "+e.off), false

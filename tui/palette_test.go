@@ -160,6 +160,12 @@ func TestCommandsOfTheShell(t *testing.T) {
 	if d.Top().Crumb() != "Connections" {
 		t.Errorf("the caller's command shows %q", d.Top().Crumb())
 	}
+	opts.Commands = []tui.Command{{Name: "producers", Args: "JOB", Choices: []string{"orders"}, Help: "of a job", Run: func(name string) tui.Cmd { return tui.Push(&page{name: "Producers of " + name}) }}}
+	d = tuitest.New(t, opts, p, 80, 24)
+	command(d, "producers")
+	if d.Top().Crumb() != "Producers of orders" {
+		t.Errorf("a command with one choice, which was not typed, shows %q", d.Top().Crumb())
+	}
 }
 
 func TestThemeIsChosenWhileTheConsoleRuns(t *testing.T) {

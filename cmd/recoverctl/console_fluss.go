@@ -32,7 +32,7 @@ func (a *app) consoleFluss(p config.Profile, stores *objectStores, prompt secret
 		}
 		job, sources := jobOf(p.Name, j), a.producerSources(j, prompt)
 		all = append(all, console.Fluss{Job: name, Options: screens.Options{
-			Theme: look, Now: a.clock.Now, Job: name, Table: j.Fluss.Table, Nodes: len(j.Fluss.ZooKeeper.Servers) > 0,
+			Theme: look, Now: a.clock.Now, Job: name, Table: j.Fluss.Table, Sink: sinkTable(j), Nodes: len(j.Fluss.ZooKeeper.Servers) > 0,
 			Source: consoleCluster{app: a, profile: p, job: j, stores: stores, prompt: prompt},
 			Plan: func(id string, register bool) tui.Screen {
 				return document.New(document.Options{Theme: look, Job: job, Words: producerWords(id, register),
@@ -47,7 +47,7 @@ func (a *app) consoleFluss(p config.Profile, stores *objectStores, prompt secret
 func producerWords(id string, register bool) document.Words {
 	w := document.Words{
 		Plan: "producer-delete plan", Action: "Delete offsets", Making: "reading the entry of producer " + safe(id),
-		About: "deletes what is kept for producer " + safe(id), Done: "nothing is stored for the producer any more", Column: "ENTRY",
+		About: "deletes what is kept for producer " + safe(id), Done: "nothing is stored for the producer any more", Column: "ENTRY", ID: "entry",
 		Race: "Fluss deletes by producer id and compares nothing: the entry is read directly before and after, not during it.",
 	}
 	if register {
@@ -127,11 +127,8 @@ func (c consoleProducer) Make(ctx context.Context, _ inspect.Job) (document.Made
 	kind, ask := actions.KindProducerDelete, actions.ProducerAsk{}
 	if c.register {
 		kind, ask.Latest = actions.KindProducerRegister, true
-		path, err := flussTable(nil, c.job)
-		if err != nil {
-			return document.Made{}, err
-		}
-		if ask.Logs, err = c.sources.Latest(ctx, path); err != nil {
+		var err error
+		if ask.Logs, err = c.logEnds(ctx); err != nil {
 			return document.Made{}, err
 		}
 	}

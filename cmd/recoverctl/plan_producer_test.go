@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,16 +11,9 @@ import (
 	"time"
 
 	"github.com/recoverctl/recoverctl/actions"
-	"github.com/recoverctl/recoverctl/config"
-	"github.com/recoverctl/recoverctl/internal/clock"
 	"github.com/recoverctl/recoverctl/internal/flussrpc"
 	"github.com/recoverctl/recoverctl/internal/flussrpc/write"
 	"github.com/recoverctl/recoverctl/internal/testkit/flusstest"
-	"github.com/recoverctl/recoverctl/tui"
-	"github.com/recoverctl/recoverctl/tui/theme"
-	"github.com/recoverctl/recoverctl/tui/tuitest"
-	"github.com/recoverctl/recoverctl/views/apply"
-	screens "github.com/recoverctl/recoverctl/views/fluss"
 )
 
 // producerScene is a Fluss cluster with a table of two buckets, and a producer of
@@ -303,45 +295,11 @@ func TestTheConsoleDeletesAnEntry(t *testing.T) {
 	s, _ := startProducers(t, nil)
 	s.stored(8, 4)
 	_, id := s.deletes()
-	t.Chdir(t.TempDir())
-	a := &app{streams: streams{in: strings.NewReader(""), out: io.Discard, err: io.Discard, environ: s.environ()}, clock: clock.System{}}
-	if err := newRoot(a).PersistentFlags().Parse(append([]string{"--access", "operate"}, s.flags...)); err != nil {
-		t.Fatal(err)
-	}
-	if err := a.load(); err != nil {
-		t.Fatal(err)
-	}
-	job, err := a.selection.RequireJob()
-	if err != nil {
-		t.Fatal(err)
-	}
-	profile := a.selection.Profile
-	profile.Jobs = []config.Job{job}
-	applies := apply.NewCurrent()
-	look := theme.New(theme.Options{Palette: theme.NoStyle})
-	clusters := a.consoleFluss(profile, newObjectStores(profile, remembered{}, a.loaded.Timeout, a.clock), remembered{}, look, applies)
-	d := tuitest.New(t, tui.Options{Theme: look, Header: func() tui.Header { return tui.Header{Profile: "adhoc", Access: "operate 29m"} }, Jobs: applies.Jobs},
-		screens.NewProducer(clusters[0].Options, s.producer), 120, 40)
-	d.WaitIdle()
+	d, applies := s.console()
 	if frame := d.Frame(); !strings.Contains(frame, "keeps the stored offsets and undoes the 2 rows") {
 		t.Fatalf("the entry\n%s", frame)
 	}
-	d.Press("p")
-	d.WaitIdle()
-	if crumb := d.Top().Crumb(); crumb != "producer-delete plan "+id[:8] {
-		t.Fatalf("%s, want that of %s\n%s", crumb, id, d.Frame())
-	}
-	d.Press("A")
-	d.WaitIdle()
-	d.Press("tab", "space", "tab", "space", "tab", "enter") // both warnings
-	for range 60 {
-		d.Press("down")
-	}
-	d.Press("tab")
-	d.Type("wedged sink")
-	d.Press("tab")
-	d.Type("adhoc/" + s.producer + " " + id[:8])
-	d.Press("tab")
+	s.approves(d, "A", id)
 	s.keeps(8, 4)
 	d.Press("space")
 	d.WaitIdle()

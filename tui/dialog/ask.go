@@ -1,10 +1,6 @@
 package dialog
 
 import (
-	"strings"
-
-	"github.com/charmbracelet/x/ansi"
-
 	"github.com/recoverctl/recoverctl/tui"
 	"github.com/recoverctl/recoverctl/tui/theme"
 )
@@ -84,7 +80,7 @@ func (c Choice) help(width int) []string {
 	if c.Help == "" {
 		return nil
 	}
-	return strings.Split(ansi.Wrap(c.Help, max(width-2, 1), ""), "\n")
+	return wrapped(c.Help, max(width-2, 1))
 }
 
 func (m *ask) View(size tui.Size, th theme.Theme) string {

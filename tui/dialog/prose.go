@@ -44,7 +44,7 @@ func (p *prose) wrap(width int) {
 	p.width, p.moved = width, true
 	p.rows = nil
 	for i, paragraph := range p.paragraphs {
-		for _, text := range strings.Split(ansi.Wrap(paragraph, max(width, 1), ""), "\n") {
+		for _, text := range wrapped(paragraph, max(width, 1)) {
 			p.rows = append(p.rows, row{text, i, p.read[i]})
 		}
 	}
@@ -141,6 +141,23 @@ func (p *prose) window() []string {
 	var lines []string
 	for i := p.top; i < min(p.top+p.height, len(p.rows)); i++ {
 		lines = append(lines, p.rows[i].text)
+	}
+	return lines
+}
+
+// wrapped breaks a text between its words. Only a word that is wider than a line is
+// broken itself: a date, or the name of a file, not at its hyphens.
+func wrapped(text string, width int) []string {
+	const stand = "\ue000" // for a hyphen, while lines are broken
+	words := strings.Split(text, " ")
+	for i, word := range words {
+		if ansi.StringWidth(word) <= width {
+			words[i] = strings.ReplaceAll(word, "-", stand)
+		}
+	}
+	lines := strings.Split(ansi.Wrap(strings.Join(words, " "), width, ""), "\n")
+	for i := range lines {
+		lines[i] = strings.ReplaceAll(lines[i], stand, "-")
 	}
 	return lines
 }

@@ -151,7 +151,12 @@ var walks = map[string][]string{
 
 // A key that is in the footer and not off does something that is seen, on every
 // screen and from every state that a walk leads to.
-func TestNoKeyIsDead(t *testing.T) {
+func TestNoKeyIsDead(t *testing.T) { noKeyIsDead(t, open, walks) }
+
+// opening makes a console and what it is run with.
+type opening func(theme.Theme) (tui.Options, func() tui.Screen)
+
+func noKeyIsDead(t *testing.T, open opening, walks map[string][]string) {
 	for name, walk := range walks {
 		t.Run(name, func(t *testing.T) {
 			o, root := open(viewtest.Plain())
@@ -207,11 +212,13 @@ func TestNoKeyIsDeadWithoutAnythingToShow(t *testing.T) {
 }
 
 // The keys that mean something on many screens mean the same on all.
-func TestKeysMeanTheSameEverywhere(t *testing.T) {
+func TestKeysMeanTheSameEverywhere(t *testing.T) { keysMeanTheSame(t, open, walks) }
+
+func keysMeanTheSame(t *testing.T, open opening, walks map[string][]string) {
 	means := map[string][]string{
 		"y": {"copy"}, "w": {"wrap", "cut lines"}, "/": {"filter"}, "v": {"why", "restore check"}, "enter": {"open"},
 		"o": {"operations"}, "l": {"live"}, "f": {"findings"}, "space": {"choose", "unchoose"}, "=": {"compare", "swap"}, "n": {"next point"},
-		"a": {"all rules", "fewer rules"}, "t": {"tasks"}, "c": {"calls"}, "J": {"jump"}, "K": {"find key"}, "s": {"summary"}, "b": {"records"},
+		"a": {"all rules", "fewer rules"}, "t": {"tasks"}, "c": {"calls"}, "J": {"jump"}, "K": {"find key"}, "s": {"summary"}, "b": {"records"}, "B": {"buckets"},
 	}
 	for name, walk := range walks {
 		o, root := open(viewtest.Plain())
@@ -257,7 +264,9 @@ func TestCommandsLeadEverywhere(t *testing.T) {
 
 // No screen is drawn differently in ASCII but for its signs, and none holds a
 // character that ASCII has not.
-func TestASCIIEverywhere(t *testing.T) {
+func TestASCIIEverywhere(t *testing.T) { inASCII(t, open, walks) }
+
+func inASCII(t *testing.T, open opening, walks map[string][]string) {
 	for name, walk := range walks {
 		o, root := open(viewtest.ASCIITheme())
 		d := tuitest.New(t, o, root(), 80, 24)
@@ -270,7 +279,9 @@ func TestASCIIEverywhere(t *testing.T) {
 }
 
 // On the smallest terminal each screen still says what it is about.
-func TestTheSmallestTerminal(t *testing.T) {
+func TestTheSmallestTerminal(t *testing.T) { inTheSmallestTerminal(t, open, walks) }
+
+func inTheSmallestTerminal(t *testing.T, open opening, walks map[string][]string) {
 	for name, walk := range walks {
 		o, root := open(viewtest.Plain())
 		d := tuitest.New(t, o, root(), tui.MinWidth, tui.MinHeight)

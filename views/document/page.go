@@ -38,7 +38,7 @@ func (s *Screen) page(width int) []string {
 func (s *Screen) plain(p *sheet.Page) {
 	r := s.made.Report
 	s.Head(p, s.options.Words.About)
-	p.Hang(sheet.Indent, theme.Muted, phrase.Safe(r.Target.Object)+" id "+phrase.Safe(r.Target.ID)+", cluster "+phrase.Safe(r.Target.Cluster))
+	p.Hang(sheet.Indent, theme.Muted, cmp.Or(s.options.Words.ID, phrase.Safe(r.Target.Object)+" id")+" "+phrase.Safe(r.Target.ID)+", cluster "+phrase.Safe(r.Target.Cluster))
 	s.Notes(p)
 	facts(p, r.Facts, s.options.Words.Column)
 	s.Does(p)

@@ -84,6 +84,7 @@ type Words struct {
 	Done    string // why a plan that is done is not applied
 	Applied string // the same as the first line of the page; empty: that nothing is left
 	Column  string // the title of what it changes
+	ID      string // what the id of the target is of; empty: of the target itself
 }
 
 // Settings are the words for a plan of a topic's settings.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/recoverctl/recoverctl/actions"
@@ -90,7 +91,7 @@ func NewProducer(o Options, id string) tui.Screen {
 				{Keys: []string{"p"}, Help: "plan" + o.Theme.Signs.More, Disabled: func() string { return noPlan(s) }, Run: func() tui.Cmd {
 					return tui.Push(o.Plan(id, !s.value.Found || s.value.Expired))
 				}},
-				{Keys: []string{"b"}, Help: "buckets", Disabled: o.noTable, Run: func() tui.Cmd { return tui.Push(NewBuckets(o)) }},
+				{Keys: []string{"B"}, Help: "buckets", Disabled: o.noTable, Run: func() tui.Cmd { return tui.Push(NewBuckets(o)) }},
 				tui.CopyKey(func() (what, text string) {
 					if !s.known {
 						return "what the next start does", ""
@@ -109,10 +110,15 @@ func noPlan(s *page[fluss.Producer]) string {
 		return "no plans are made here"
 	case !s.known:
 		return "the entry is not known"
-	case (!s.value.Found || s.value.Expired) && s.options.Table == "":
-		return "nothing valid is stored, and no table is configured whose log ends could be registered"
+	case (!s.value.Found || s.value.Expired) && s.options.Sink == "" && !namesTable(s.value):
+		return "nothing valid is stored, and which table the sink writes to is not known: recoverctl plan producer-register"
 	}
 	return ""
+}
+
+// namesTable reports whether an entry is of a table that is there.
+func namesTable(x fluss.Producer) bool {
+	return slices.ContainsFunc(x.Tables, func(t fluss.ProducerTable) bool { return t.Table != "" })
 }
 
 // producer is the page of an entry: the verdict, what the next start does, the

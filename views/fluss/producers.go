@@ -33,6 +33,7 @@ type Options struct {
 	Now    func() time.Time // time.Now if nil
 	Job    string           // its name
 	Table  string           // the job's, as in database.table; empty: none is configured
+	Sink   string           // the one that the job's sink writes to; empty: not known
 	Nodes  bool             // the cluster's nodes in ZooKeeper are read: they have the whole list of producers
 	Source Source
 	// Plan is the screen of a plan that deletes a producer's entry, or registers the
@@ -201,7 +202,7 @@ func (s *Producers) Keys() []tui.Key {
 			x, _ := s.selected()
 			return tui.Push(NewProducer(s.options, x.ID))
 		}},
-		{Keys: []string{"b"}, Help: "buckets", Disabled: s.options.noTable, Run: func() tui.Cmd { return tui.Push(NewBuckets(s.options)) }},
+		{Keys: []string{"B"}, Help: "buckets", Disabled: s.options.noTable, Run: func() tui.Cmd { return tui.Push(NewBuckets(s.options)) }},
 		tui.CopyKey(func() (what, text string) {
 			x, ok := s.selected()
 			if !ok {
@@ -242,7 +243,7 @@ func (r rows) Row(i int) []vtable.Cell {
 	p := r.list[i]
 	word, tone := safety(p.Verdict)
 	why := ""
-	if len(p.Findings) > 0 {
+	if len(p.Findings) > 0 && p.Verdict != fluss.Safe { // else it is a note
 		why = p.Findings[0].Rule
 	}
 	return []vtable.Cell{

@@ -76,7 +76,7 @@ func night() cluster {
 }
 
 func options(c cluster) views.Options {
-	return views.Options{Theme: viewtest.Plain(), Now: func() time.Time { return viewtest.Now }, Job: "orders", Table: "shop.orders", Source: c}
+	return views.Options{Theme: viewtest.Plain(), Now: func() time.Time { return viewtest.Now }, Job: "orders", Table: "shop.orders", Sink: "shop.orders", Source: c}
 }
 
 func list(c cluster) func() tui.Screen {
@@ -98,7 +98,7 @@ func TestFrames(t *testing.T) {
 		"unreadable": {Screen: list(night()), Keys: []string{"j", "j", "enter"}},
 		"soon":       {Screen: list(night()), Keys: []string{"G", "enter"}},
 		"none":       {Screen: func() tui.Screen { return views.NewProducer(options(cluster{}), "new-sink") }},
-		"buckets":    {Screen: list(night()), Keys: []string{"b"}},
+		"buckets":    {Screen: list(night()), Keys: []string{"B"}},
 	})
 }
 

@@ -195,11 +195,13 @@ func (s *Screen) facts(width, height int) []string {
 	} else {
 		all = append(all, "calls "+th.Paint(tone, risk))
 	}
-	if word, tone := reading.Boundary(); word != "in force" {
-		all = append(all, "boundary "+th.Paint(tone, word))
-	}
-	if op := reading.Overview.LastOperation; height >= tall || op == nil || !told(reading.Overview.Findings, op.PlanID) {
-		all = append(all, "cleanup "+phrase.Operation(op, reading.At))
+	if s.options.Job.Store != inspect.StoreFluss { // which has no cleanups
+		if word, tone := reading.Boundary(); word != "in force" {
+			all = append(all, "boundary "+th.Paint(tone, word))
+		}
+		if op := reading.Overview.LastOperation; height >= tall || op == nil || !told(reading.Overview.Findings, op.PlanID) {
+			all = append(all, "cleanup "+phrase.Operation(op, reading.At))
+		}
 	}
 	lines := phrase.Flow(all, "   ", width-1)
 	if failure := reading.LastFailure(); failure != "" {

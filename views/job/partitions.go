@@ -82,6 +82,7 @@ func rankPartition(p inspect.PartitionOverview, point *inspect.PointSummary, wit
 		r.kind = "log start past the boundary"
 	}
 	if point == nil || len(point.Offsets) == 0 {
+		r.kind = cmp.Or(r.kind, "offsets read")
 		return r
 	}
 	r.inside = true
@@ -108,6 +109,7 @@ func rankPartition(p inspect.PartitionOverview, point *inspect.PointSummary, wit
 	default:
 		r.kind += ", marker inside the log"
 	}
+	r.kind = strings.TrimPrefix(r.kind, ", ") // where there is no boundary to speak of
 	return r
 }
 
@@ -202,7 +204,7 @@ func (s *Screen) partitionColumns() []vtable.Column {
 		}
 	}
 	return []vtable.Column{
-		{Title: "P", Right: true},
+		{Title: strings.ToUpper(s.options.Job.Store.Part()[:1]), Right: true},
 		{Title: "START", Right: true},
 		{Title: "", Min: 18, Flex: 1},
 		{Title: "END", Right: true},

@@ -125,6 +125,9 @@ func (s *Screen) take() {
 // follow orders the partitions for the selected recovery point, the worst first.
 func (s *Screen) follow() {
 	without := "no boundary"
+	if s.options.Job.Store == inspect.StoreFluss {
+		without = "" // there are none
+	}
 	switch word, _ := s.reader.Reading.Boundary(); word {
 	case "not read", phrase.NoAnswerYet:
 		without = "boundary not known"

@@ -291,7 +291,7 @@ func (s *Screen) place() int64 {
 
 var columns = []vtable.Column{
 	{Title: "OFFSET", Right: true},
-	{Title: "TIME", Min: len("15:04:05Z")},
+	{Title: "TIME", Min: len("01-02 15:04:05")},
 	{Title: "KEY", Min: 12, Max: 40},
 	{Title: "SEQ", Right: true},
 	{Title: "RECORD", Min: 20, Flex: 1},
