@@ -13,6 +13,7 @@ func ArkFlowReport(d Document, e ArkFlowEvidence) DocumentReport {
 	r := DocumentReport{
 		PlanID: d.PlanID, Kind: d.Kind, Target: d.Target, At: e.At, Verdict: JudgeArkFlow(d, e).Verdict, Facts: d.arkflowFacts(e),
 		Does: arkflowDoes(p), Stays: arkflowStays(p), NotKnown: arkflowNotKnown(p), Notes: []string{}, Warnings: []Warning{}, Refused: CheckArkFlow(d, e),
+		Open: e.Unsettled,
 	}
 	switch {
 	case p.Kind == KindArkFlowRestart && e.Stream == nil, p.Kind != KindArkFlowRestart && e.Job == nil:

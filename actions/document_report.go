@@ -31,6 +31,10 @@ type DocumentReport struct {
 
 	Warnings []Warning `json:"warnings"`
 
+	// Open are the requests to the same target that the journal of this machine left
+	// open when the report was made, of kinds that ask for that.
+	Open []OpenRequest `json:"openRequests,omitempty"`
+
 	// Refused is why an apply would be refused as things are; nil where nothing
 	// that was read refuses it.
 	Refused *Refusal `json:"refused"`

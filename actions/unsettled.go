@@ -15,11 +15,16 @@ import (
 // when it ended, and of which the journal does not say what became. It may have
 // been lost, and it may still arrive.
 type OpenRequest struct {
-	PlanID string
-	Kind   string // of the plan
-	Step   string
-	What   string // was asked for
-	At     time.Time
+	PlanID string    `json:"planId"`
+	Kind   string    `json:"kind"` // of the plan
+	Step   string    `json:"step"`
+	What   string    `json:"what"` // was asked for
+	At     time.Time `json:"at"`
+}
+
+// Same reports whether two are the same request.
+func (u OpenRequest) Same(o OpenRequest) bool {
+	return u.PlanID == o.PlanID && u.Kind == o.Kind && u.Step == o.Step && u.What == o.What && u.At.Equal(o.At)
 }
 
 // OpenRequestsOf are the requests to a target that the lines of a journal, the oldest

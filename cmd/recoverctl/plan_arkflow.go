@@ -241,7 +241,7 @@ func (a *app) applyArkFlow(ctx context.Context, plan actions.Document, ask apply
 			}
 			e = a.withJournal(e, plan.Target)
 			return proceed(standing{
-				job: jobOf(a.selection.Profile.Name, job), cluster: plan.Target.Cluster, report: actions.ArkFlowReport(plan, e), begin: a.beginArkFlow(sources, e.Unsettled),
+				job: jobOf(a.selection.Profile.Name, job), cluster: plan.Target.Cluster, report: actions.ArkFlowReport(plan, e), begin: a.beginArkFlow(sources),
 				judge: func() actions.OperationVerdict { return actions.JudgeArkFlow(plan, e) },
 				idle:  "it was as planned already: nothing was asked for",
 			})
@@ -252,10 +252,10 @@ func (a *app) applyArkFlow(ctx context.Context, plan actions.Document, ask apply
 // beginArkFlow starts an approved plan about ArkFlow. Its caller holds the lock, so
 // that no other apply of this machine sends anything: where one has since the report
 // was made, its requests were not approved with it, and nothing is begun.
-func (a *app) beginArkFlow(sources arkflow.Sources, approved []actions.OpenRequest) beginning {
+func (a *app) beginArkFlow(sources arkflow.Sources) beginning {
 	return func(ctx context.Context, d approvedDocument) (*actions.Run, func(), error) {
 		// That the journal can't be read was a warning of the report, and is accepted.
-		if now, _ := a.unsettled(d.plan.Target); !slices.Equal(now, approved) {
+		if now, _ := a.unsettled(d.plan.Target); !slices.EqualFunc(now, d.report.Open, actions.OpenRequest.Same) {
 			return nil, nil, actions.Refusef(actions.StageJob, actions.RequestUnsettled, "another apply sent something to %s while this one was being approved, and what became of it is not known", safe(d.plan.Target.Name))
 		}
 		c, err := arkflow.New(arkflow.Config{Sources: sources, Plan: d.plan})

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
 	"os"
@@ -11,7 +12,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/recoverctl/recoverctl/actions"
+	"github.com/recoverctl/recoverctl/actions/arkflow"
 	"github.com/recoverctl/recoverctl/internal/arkhub"
+	"github.com/recoverctl/recoverctl/internal/clock"
+	"github.com/recoverctl/recoverctl/internal/fault"
 	"github.com/recoverctl/recoverctl/internal/testkit/arkhubtest"
 )
 
@@ -437,5 +442,44 @@ func TestTheReplayCostOfAJob(t *testing.T) {
 		if got := s.run("inspect", "arkflow", what, "orders", "--wal", log); !strings.Contains(got.out, "not exposed: an entry is of partition ") {
 			t.Errorf("%s: exit %d\n%s", what, got.code, got.out)
 		}
+	}
+}
+
+// What another apply sent between the report and its approval is not approved with
+// it: nothing is begun.
+func TestAnApplyIsNotBegunWhereAnotherSentSomething(t *testing.T) {
+	t.Parallel()
+	s := startHubScene(t, arkhubtest.Options{})
+	s.set(1)
+	file := s.plan("savepoint", "orders")
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, p := actions.ParseDocument(data)
+	if p != nil {
+		t.Fatal(p.Message)
+	}
+	a := &app{streams: streams{in: strings.NewReader(""), out: io.Discard, err: io.Discard, environ: s.environ()}, clock: clock.System{}}
+	if err := newRoot(a).PersistentFlags().Parse([]string{"--hub", s.url}); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.load(); err != nil {
+		t.Fatal(err)
+	}
+	before := actions.ArkFlowReport(plan, a.withJournal(actions.ArkFlowEvidence{}, plan.Target))
+	s.hub.Break(arkhubtest.On("POST", "/savepoints", arkhubtest.LoseRequest))
+	if got := s.apply(file); got.code != 12 {
+		t.Fatalf("exit %d\n%s", got.code, got.errOut)
+	}
+	s.hub.Break()
+	sent := len(s.hub.Requests())
+	_, _, err = a.beginArkFlow(arkflow.Sources{Hub: arkhub.Options{Address: s.url}, Job: "orders", Clock: a.clock})(t.Context(), approvedDocument{plan: plan, report: before})
+	if fault.KindOf(err) != fault.Drift || !strings.Contains(err.Error(), "another apply sent something to orders") || len(s.hub.Requests()) != sent {
+		t.Errorf("%v, %d requests", err, len(s.hub.Requests())-sent)
+	}
+	// The same report made now has the request, and its warning.
+	if now := actions.ArkFlowReport(plan, a.withJournal(actions.ArkFlowEvidence{}, plan.Target)); len(now.Open) != 1 || now.Hash() == before.Hash() {
+		t.Errorf("%+v", now.Open)
 	}
 }
