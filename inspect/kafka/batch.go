@@ -37,6 +37,8 @@ type batchWalk struct {
 	// compressed answer of a broker holds so many that whoever else waits for it would
 	// wait long. Nil: nobody else.
 	turn sync.Locker
+	// passed is told the offset behind each batch. Nil: nobody.
+	passed func(next int64)
 
 	position, end int64 // offsets that are shown
 
@@ -110,6 +112,9 @@ func (w *batchWalk) walk(raw []byte, position, end int64) error {
 			}
 		}
 		w.position = max(w.position, last+1)
+		if w.passed != nil {
+			w.passed(w.position)
+		}
 	}
 	return nil
 }

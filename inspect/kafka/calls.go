@@ -190,6 +190,12 @@ func (c *callScan) finished(partition int32, lost bool) {
 
 // stretch reads on from at, and moves it, until the end of the reader's window.
 func (c *callScan) stretch(ctx context.Context, r *reader, walk *batchWalk, at *int64) error {
+	walk.passed = func(next int64) {
+		if next = min(next, r.end); next > *at {
+			c.passed(r.partition, next-*at, next)
+			*at = next
+		}
+	}
 	for p, err := range r.pages(ctx, *at) {
 		if err != nil {
 			return err
@@ -197,9 +203,7 @@ func (c *callScan) stretch(ctx context.Context, r *reader, walk *batchWalk, at *
 		if err := walk.walk(p.batches, *at, r.end); err != nil {
 			return r.undecodable(err, *at)
 		}
-		next := min(p.next, r.end)
-		c.passed(r.partition, next-*at, next)
-		*at = next
+		walk.passed(p.next) // it may be behind the last batch
 	}
 	return nil
 }
