@@ -324,6 +324,33 @@ func TestTheReasonIsOneLineOfLimitedLength(t *testing.T) {
 	}
 }
 
+// Who types a text at once loses no letter of it; the key that opened the dialog,
+// held down, types nothing.
+func TestTextTakesLettersAtOnce(t *testing.T) {
+	p := new(plan)
+	p.ask = func() tui.Cmd {
+		return dialog.Text{Title: "Arguments", Label: "Arguments"}.Open(func(text string) tui.Cmd {
+			p.answers = append(p.answers, text)
+			return nil
+		})
+	}
+	d := tuitest.New(t, tuitest.Plain(), p, 60, 15)
+	d.Press("A")
+	for _, letter := range "AA--A fAst" {
+		d.Wait(25 * time.Millisecond)
+		d.Send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{letter}})
+	}
+	d.Wait(25 * time.Millisecond)
+	d.Send(tea.KeyMsg{Type: tea.KeyEnter})
+	if len(p.answers) != 0 {
+		t.Fatalf("enter was taken at once: %q", p.answers)
+	}
+	d.Press("enter")
+	if got := strings.Join(p.answers, ","); got != "--A fAst" {
+		t.Errorf("answers %q", got)
+	}
+}
+
 // short is a dialog that only the guards of its buttons protect.
 func short() dialog.Confirm {
 	return dialog.Confirm{Title: "Trigger savepoint", Subject: "order-agent", Lines: []string{"It takes a while."}, Action: "Trigger"}

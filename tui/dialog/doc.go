@@ -9,7 +9,8 @@
 // # What keeps a yes from being said by accident
 //
 //   - The focus starts on Cancel, and enter in a field never reaches a button.
-//   - Keys in the first 400 ms are dropped: they were meant for the screen.
+//   - Keys in the first 400 ms are dropped: they were meant for the screen. Only Text,
+//     which confirms nothing, takes letters at once.
 //   - The key that opened a dialog never confirms it.
 //   - Buttons take no keys that came together, and none that may be held down.
 //   - The phrase is typed letter by letter. A paste, and letters that arrive

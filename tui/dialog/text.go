@@ -45,8 +45,8 @@ func (m *input) Opened(o tui.Opening) {
 
 func (m *input) Press(p tui.Press) (tui.Cmd, bool) {
 	switch {
-	case m.early(p):
-		return nil, false
+	case m.early(p) && (p.Letters == "" || p.Repeat && p.Name == m.opener):
+		return nil, false // letters are kept: nobody types a text that is meant for the screen
 	case cancels(p):
 		return nil, true
 	case p.Name == "enter":
