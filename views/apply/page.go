@@ -174,9 +174,8 @@ func (p *page) meaning() {
 		}
 		if at < 0 {
 			p.Hang(sheet.Indent+"If this stops here: ", theme.Muted, "this apply has changed nothing"+p.before())
-			return
 		}
-		at = snap.Current
+		return // "if it fails" says it already
 	}
 	p.Hang(sheet.Indent+"If this stops here: ", theme.Muted, phrase.Safe(snap.Steps[at].Step.OnFailure))
 }
