@@ -34,10 +34,8 @@ func TestWalkingThroughARollback(t *testing.T) {
 	p.press("Escape")
 
 	p.until("its points", shows(point[strings.LastIndex(point, "/")+1:]))
-	p.press(":")
-	p.types("rollback " + point)
-	p.press("Enter")
-	p.until("a plan", shows("start the job from the point"))
+	p.command("rollback " + point)
+	p.until("a plan", shows("no-arguments"))
 	p.press("e")
 	p.until("the question for arguments", shows("Arguments of the program"))
 	words := make([]string, 0, len(s.args))
@@ -45,43 +43,44 @@ func TestWalkingThroughARollback(t *testing.T) {
 		words = append(words, shellword.Quote(a))
 	}
 	p.types(strings.Join(words, " "))
-	p.press("Enter")
+	p.slowly("Enter")
 	p.until("another plan", func(f string) bool {
-		return strings.Contains(f, "start the job from the point") && !strings.Contains(f, "no-arguments") && !strings.Contains(f, "Arguments of the program")
+		return strings.Contains(f, "rolls job") && !strings.Contains(f, "no-arguments") && !strings.Contains(f, "Arguments of the program")
 	})
 	p.pictures("rollback-plan")
 
-	p.press("S")
+	p.command("operate")
+	p.until("the leave to write", shows("changes are possible"))
+	p.slowly("S")
 	frame := p.until("the warnings", shows("┌ Accept"))
 	for range regexp.MustCompile(`\[ \]`).FindAllString(frame, -1) {
-		p.press("Tab")
-		time.Sleep(300 * time.Millisecond)
-		p.press("Space")
+		p.slowly("Tab", "Space")
 	}
-	p.press("Tab")
-	p.press("Enter")
+	p.slowly("Tab", "Enter")
 	frame = p.until("the confirmation", shows("Reason"))
 	p.pictures("rollback-confirm")
 	phrase := regexp.MustCompile(`Type +(\S.*?) *│`).FindStringSubmatch(frame)
 	if phrase == nil {
 		t.Fatalf("no phrase is asked for\n%s", frame)
 	}
-	p.press("PageDown", "PageDown", "PageDown", "Tab")
+	p.slowly("PageDown", "PageDown", "PageDown", "Tab")
 	p.types("bad deploy, INC-9")
-	p.press("Tab")
-	p.types(phrase[1])
-	p.press("Tab", "Space")
+	p.slowly("Tab")
+	for _, letter := range phrase[1] { // on a busy machine too, none comes together with another
+		time.Sleep(250 * time.Millisecond)
+		p.press("-l", string(letter))
+	}
+	p.slowly("Tab", "Space")
 	for step := 1; step <= 12; step++ {
 		frame = p.until(fmt.Sprint("step ", step), shows(fmt.Sprintf("step %d waits for you", step)))
-		time.Sleep(time.Second) // no key counts sooner, so that one held down goes no step on
-		switch step {
-		case 5, 7, 9: // savepoint, cancel, start
-			p.press("A")
-		default:
-			p.press("Enter")
-		}
 		if step == 10 {
 			p.pictures("rollback-progress")
+		}
+		switch step {
+		case 5, 7, 9: // savepoint, cancel, start
+			p.slowly("A")
+		default:
+			p.slowly("Enter")
 		}
 	}
 	p.until("the receipt", shows("✔ applied"))
@@ -89,9 +88,7 @@ func TestWalkingThroughARollback(t *testing.T) {
 	if active := s.active(); len(active) != 1 || s.restored(active[0]) != point {
 		t.Errorf("jobs %v; want one, restored from %s", active, point)
 	}
-	p.press("Escape", "Escape")
-	p.until("its points", shows("RECOVERY POINT"))
-	p.press("l")
-	p.until("its new history", shows("restored"))
+	p.slowly("Escape", "Escape", "l")
+	p.until("its new history", shows("restored from"))
 	p.pictures("rollback-after")
 }

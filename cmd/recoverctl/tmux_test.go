@@ -27,7 +27,7 @@ type pane struct {
 func startPane(t *testing.T, columns, rows int, command string) *pane {
 	t.Helper()
 	p := &pane{t: t, socket: filepath.Join(t.TempDir(), "tmux")}
-	p.tmux("-f", "/dev/null", "new-session", "-d", "-s", "console", "-x", strconv.Itoa(columns), "-y", strconv.Itoa(rows), "exec env COLORTERM=truecolor TERM=tmux-256color LANG=C.UTF-8 "+command)
+	p.tmux("-f", "/dev/null", "new-session", "-d", "-c", "/", "-s", "console", "-x", strconv.Itoa(columns), "-y", strconv.Itoa(rows), "exec env COLORTERM=truecolor TERM=tmux-256color LANG=C.UTF-8 "+command)
 	t.Cleanup(func() { _ = exec.Command("tmux", "-S", p.socket, "kill-server").Run() }) // it may have ended by itself
 	pid, err := strconv.Atoi(strings.TrimSpace(p.tmux("display-message", "-p", "-t", "console", "#{pane_pid}")))
 	if err != nil {
@@ -69,11 +69,28 @@ func shows(text string) func(string) bool {
 	return func(frame string) bool { return strings.Contains(frame, text) }
 }
 
+// slowly presses one key after the other, as a person who reads meanwhile: no
+// button takes keys that come together or that may be held down.
+func (p *pane) slowly(keys ...string) {
+	for _, key := range keys {
+		time.Sleep(800 * time.Millisecond)
+		p.press(key)
+	}
+}
+
+// command runs one of the palette.
+func (p *pane) command(text string) {
+	p.press(":")
+	p.until("the palette", shows("commands ─"))
+	p.types(text)
+	p.slowly("Enter")
+}
+
 // types presses one key after another, as a person types.
 func (p *pane) types(text string) {
 	for _, letter := range text {
+		time.Sleep(70 * time.Millisecond) // letters that come together open nothing
 		p.press("-l", string(letter))
-		time.Sleep(20 * time.Millisecond)
 	}
 }
 
