@@ -179,11 +179,15 @@ func whole(records []byte, next int64) (part []byte, behind int64) {
 		if size < headerSize0 || size > int64(len(records)-at) {
 			break
 		}
-		if records[at+12] != 0 {
-			break
-		}
 		base := int64(binary.LittleEndian.Uint64(records[at:]))
 		delta := int64(int32(binary.LittleEndian.Uint32(records[at+28:])))
+		if records[at+12] != 0 {
+			b, err := parseBatch(records[at : at+int(size)])
+			if err != nil {
+				break
+			}
+			delta = int64(b.LastOffsetDelta)
+		}
 		if base < 0 || delta < 0 || base+delta+1 <= 0 {
 			break
 		}

@@ -157,7 +157,7 @@ func batchSize(data []byte) (int64, error) {
 	if len(data) < headerSize0 {
 		return 0, fmt.Errorf("%w: %d bytes are no batch", errSegment, len(data))
 	}
-	if data[batchHead] != 0 {
+	if layoutsOf(int8(data[batchHead])) == nil {
 		return 0, fmt.Errorf("%w that are known here: they are of layout %d", errSegment, int8(data[batchHead]))
 	}
 	size := int64(int32(binary.LittleEndian.Uint32(data[8:]))) + batchHead

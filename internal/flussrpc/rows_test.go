@@ -351,7 +351,7 @@ func TestBatchesThatAreNone(t *testing.T) {
 		data []byte
 		says string
 	}{
-		"a layout of the future":       {change(12, 2), "layout 2"},
+		"a layout of the future":       {change(12, 3), "layout 3; only the layouts 0 to 2"},
 		"a length below the header":    {change(8, 1, 0, 0, 0), "13 bytes"},
 		"a negative length":            {change(8, 0, 0, 0, 0x80), "bytes"},
 		"more records than offsets":    {change(44, 0xff, 0xff, 0xff, 0x7f), "records"},
@@ -447,6 +447,13 @@ func FuzzRows(f *testing.F) {
 	}
 	for i, name := range []string{"fetch-uncompressed-bucket3", "fetch-zstd-bucket3", "fetch-lz4-bucket3", "fetch-action-state-bucket1", "fetch-indexed-bucket0", "fetch-compacted-bucket0"} {
 		f.Add(byte(i), recordsOf(f, name))
+	}
+	for b := range Batches(recordsOf(f, "fetch-zstd-bucket3")) {
+		batch := recordsOf(f, "fetch-zstd-bucket3")[:b.Size]
+		f.Add(byte(1), laidOut(batch, 1, nil, []byte("statistics")))
+		f.Add(byte(1), laidOut(batch, 1, make([]byte, 4), nil))
+		f.Add(byte(1), laidOut(batch, 2, make([]byte, 4), []byte{}))
+		break
 	}
 	f.Fuzz(func(t *testing.T, which byte, data []byte) {
 		table := all[int(which)%len(all)]
