@@ -23,6 +23,9 @@ func ArkFlowReport(d Document, e ArkFlowEvidence) DocumentReport {
 	default:
 		r.Warnings = append(r.Warnings, e.journalWarnings(d)...)
 		r.Warnings = append(r.Warnings, arkflowWarnings(p, e)...)
+		if p.Kind == KindArkFlowRestart {
+			r.Notes = append(r.Notes, restartNotes(e)...)
+		}
 	}
 	return r
 }

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/recoverctl/recoverctl/inspect"
@@ -157,13 +158,35 @@ func judgeRestart(p ArkFlowPlan, e ArkFlowEvidence) (Outcome, string) {
 
 func restartWarnings(e ArkFlowEvidence) []Warning {
 	var out []Warning
-	if p := e.Stream.Stream.Protected; p.Log != arkflow.CoverYes {
+	if p := e.Stream.Stream.Protected; p.Log != arkflow.CoverYes && e.Stream.Log == nil {
 		out = append(out, Warning{StreamNotCovered, "no write-ahead log is known to cover the stream, so that what lies between read and output may be lost at its stop: " + safetext.Of(p.Sentence).String()})
 	}
+	var damaged []string
 	for _, d := range e.Stream.Decisions {
-		if d.Rule == "write-stuck-queued" && d.Outcome == arkflow.Holds {
+		switch {
+		case d.Outcome != arkflow.Holds:
+		case d.Rule == "write-stuck-queued":
 			out = append(out, Warning{WriteMayStick, "the request may never reach the node: " + safetext.Of(d.Sentence).String()})
+		case d.Scope == arkflow.OfLog && d.Severity == inspect.SeverityError:
+			damaged = append(damaged, safetext.Of(d.Sentence).String()+" ("+safetext.Of(d.Action).String()+")")
 		}
 	}
+	if len(damaged) > 0 {
+		out = append(out, Warning{LogDamaged, "the stream reads its write-ahead log when it starts: " + strings.Join(damaged, "; ")})
+	}
 	return out
+}
+
+// restartNotes say what of the stream's log is known.
+func restartNotes(e ArkFlowEvidence) []string {
+	switch l := e.Stream.Log; {
+	case l == nil && e.Stream.Stream.Protected.Log != arkflow.CoverNo:
+		return []string{"Its write-ahead log was not read: what the restart sends again, and whether the log is whole, is shown where it is named with --wal."}
+	case l == nil:
+		return nil
+	case l.Window == nil:
+		return []string{"By its write-ahead log nothing is sent again."}
+	default:
+		return []string{fmt.Sprintf("By its write-ahead log %s sent again, from sequence %s on.", count(int(l.Window.Entries), "entry is", "entries are"), group(int64(l.Window.From)))}
+	}
 }

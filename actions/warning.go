@@ -50,6 +50,7 @@ const (
 	UpgradeUnwatched = "upgrade-unwatched"
 	StreamNotCovered = "stream-not-covered"
 	WriteMayStick    = "write-may-stay-queued"
+	LogDamaged       = "log-damaged"
 )
 
 // Warning is something that the planner can't decide: a person accepts it by
@@ -64,7 +65,7 @@ func warningNames() []string {
 	return []string{NotChecked, PointsUnknown, PointsLost, PendingBeforeTarget, JobStateUnknown, JobRestarting, PinnedPointLost, CompactionBegins, RetentionLifted,
 		NoSafetySavepoint, PointMayGo, StateLeftOut, NoArguments,
 		SinkRunning, UnfinishedRowsStay, OffsetsUnreadable, OffsetsHidden, RemoteDirWithoutScheme, RowsUndone, BucketsMissing, BucketUnreadable, UndoTakesTooLong,
-		RequestUnsettled, JobMayStand, UpgradeUnwatched, StreamNotCovered, WriteMayStick}
+		RequestUnsettled, JobMayStand, UpgradeUnwatched, StreamNotCovered, WriteMayStick, LogDamaged}
 }
 
 // IsWarningName reports whether a warning can have that name.

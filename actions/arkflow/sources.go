@@ -16,6 +16,11 @@ type Sources struct {
 	Job    string
 	Points *arkflow.Points
 	Clock  clock.Clock
+
+	// Logs reads the write-ahead log at Log, of a stream that is restarted; nil or
+	// empty: none is read.
+	Logs *arkflow.Logs
+	Log  string
 }
 
 // GatherPlan reads what a plan is judged by, over a fresh connection. Faults are what
@@ -37,7 +42,11 @@ func (s Sources) GatherStream(ctx context.Context, node, stream string) (actions
 		return e, err
 	}
 	defer client.Close()
-	d, err := arkflow.NewHub(client, s.Points, s.Clock).Stream(ctx, node, stream)
+	hub := arkflow.NewHub(client, s.Points, s.Clock)
+	if s.Logs != nil && s.Log != "" {
+		hub = hub.WithLog(s.Logs, s.Log, nil)
+	}
+	d, err := hub.Stream(ctx, node, stream)
 	if d.Hub.Address == "" {
 		e.Err = err
 		return e, err

@@ -59,8 +59,8 @@ that.
 `),
 		a.planOfArkFlow(actions.KindArkFlowRestart, "restart NODE/STREAM", "Make a plan that restarts a stream of ArkFlow", `The plan holds a key with which the hub restarts the stream once, however often it is
 asked. No plan is made where the node is not there to take it, or the hub keeps
-nothing of what it is asked for. What the stream's log would send again is shown by
-recoverctl inspect arkflow wal.
+nothing of what it is asked for. With --wal, or the job's arkflow.wal, the stream's
+log is read: what the restart sends again is said, and damage in it is warned of.
 
 `))
 }
@@ -160,7 +160,13 @@ func (a *app) withArkFlowSources(ctx context.Context, prompt secret.Prompter, id
 		return err
 	}
 	defer end()
-	return do(arkflow.Sources{Hub: options, Job: id, Points: points, Clock: a.clock}, job)
+	sources := arkflow.Sources{Hub: options, Job: id, Points: points, Clock: a.clock}
+	if job.ArkFlow.WAL != "" {
+		stores := newObjectStores(a.selection.Profile, prompt, a.loaded.Timeout, a.clock)
+		defer stores.close()
+		sources.Logs, sources.Log = a.logs(stores), job.ArkFlow.WAL
+	}
+	return do(sources, job)
 }
 
 // makeArkFlowPlan makes a plan from what the hub says, and returns that with it. What

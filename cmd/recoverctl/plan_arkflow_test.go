@@ -483,3 +483,30 @@ func TestAnApplyIsNotBegunWhereAnotherSentSomething(t *testing.T) {
 		t.Errorf("%+v", now.Open)
 	}
 }
+
+// Where the stream's log is named, the plan of its restart says what is sent again, and
+// warns of what a start would make of a damaged one.
+func TestARestartLooksAtTheLog(t *testing.T) {
+	t.Parallel()
+	s := startHubScene(t, arkhubtest.Options{})
+	logs := filepath.Join("..", "..", "internal", "redbfile", "testdata", "wal-local")
+	for log, tt := range map[string]struct{ says, warns string }{
+		"kafka-meta":      {"By its write-ahead log 8 entries are sent again, from sequence 11 on.", ""},
+		"clean-acked":     {"By its write-ahead log nothing is sent again.", ""},
+		"bad-entry-clean": {"", "log-damaged"},
+		"bad-slots-both":  {"", "log-damaged"},
+		"short-file":      {"", "log-damaged"},
+	} {
+		file := s.file(log)
+		got := s.run("plan", "arkflow", "restart", "node-a/heartbeat", "--wal", filepath.Join(logs, log), "--out", file)
+		if got.code != 0 || !strings.Contains(got.out, tt.says) || strings.Contains(got.out, "! log-damaged: ") != (tt.warns != "") {
+			t.Errorf("%s: exit %d\n%s%s", log, got.code, got.out, got.errOut)
+		}
+		if got := s.run(append(s.applyArgs(file, "stream-not-covered"), "--wal", filepath.Join(logs, log))...); tt.warns != "" && (got.code != 5 || !strings.Contains(got.errOut, tt.warns)) {
+			t.Errorf("%s: apply: exit %d\n%s%s", log, got.code, got.out, got.errOut)
+		}
+	}
+	if got := s.run("plan", "arkflow", "restart", "node-a/heartbeat", "--wal", filepath.Join("..", "..", "inspect", "arkflow", "testdata", "wal-s3", "s3-pending", "bucket", "wal", "node-a", "orders-eu"), "--out", s.file("other")); got.code != 0 || strings.Contains(got.out, "sent again") && !strings.Contains(got.out, "was not read") {
+		t.Errorf("another stream's log: exit %d\n%s%s", got.code, got.out, got.errOut)
+	}
+}

@@ -21,6 +21,7 @@ type StreamDetail struct {
 	Stored     bool    `json:"stored"`     // the hub keeps what it is asked for in a database
 
 	Requests  []StreamRequest `json:"requests"` // what was asked of it, the newest first
+	Log       *WriteAheadLog  `json:"log"`      // nil: none was named, it can't be read, or it is another stream's
 	Decisions []Decision      `json:"decisions"`
 	Unchecked []string        `json:"unchecked"`
 }
@@ -48,6 +49,11 @@ func (h *Hub) Stream(ctx context.Context, node, id string) (StreamDetail, error)
 	if err != nil {
 		return StreamDetail{}, err
 	}
+	if h.logs != nil {
+		if err := r.watch(ctx); err != nil {
+			return StreamDetail{}, err
+		}
+	}
 	r.operations(ctx, id)
 	config, read := r.config(ctx, node, id)
 	f := r.facts(fmt.Sprintf("stream %s/%s", safetext.Of(node), safetext.Of(id)))
@@ -66,6 +72,7 @@ func (h *Hub) Stream(ctx context.Context, node, id string) (StreamDetail, error)
 			out.Generation = d.Generation.Pointer()
 		}
 	}
+	r.besideStream(&out, s)
 	for _, o := range f.Operations {
 		if o.IntentID.IsKnown() {
 			out.Requests = append(out.Requests, StreamRequest{
@@ -79,4 +86,19 @@ func (h *Hub) Stream(ctx context.Context, node, id string) (StreamDetail, error)
 		return out, err
 	}
 	return out, errors.Join(r.faults...)
+}
+
+// besideStream adds the log that was read, and its rows of the decision table, where
+// it is not another stream's by its own name.
+func (r *reading) besideStream(out *StreamDetail, s arkhub.Stream) {
+	switch {
+	case r.hub.logs == nil:
+		return
+	case r.log != nil && r.log.Stream != "" && r.log.Stream != s.ID:
+		r.unchecked = append(r.unchecked, fmt.Sprintf("the write-ahead log at %s is that of stream %s", safetext.Of(r.hub.place), safetext.Of(r.log.Stream)))
+		return
+	}
+	f := r.facts("log " + r.hub.place)
+	f.Stream, f.Log, f.LogFault = &s, r.log, r.logFault
+	out.Log, out.Decisions = r.log, append(out.Decisions, Decide(f, OfLog)...)
 }
