@@ -105,7 +105,11 @@ func (r Receipt) Text() string {
 		line("partition", "%d: log start %s, target %s", p.Partition, start, group(p.Target))
 	}
 	for _, f := range r.Facts {
-		line(f.Name, "now %s; the plan found %s and makes %s of it", factWords(f.Now, "not read"), factWords(f.Before, "nothing"), factWords(f.After, "nothing"))
+		none := "nothing"
+		if f.State == FactUnread {
+			none = "not read"
+		}
+		line(f.Name, "now %s; the plan found %s and makes %s of it", factWords(f.Now, none), factWords(f.Before, "nothing"), factWords(f.After, "nothing"))
 	}
 	if r.NextStart != "" {
 		line("next start", "%s", r.NextStart)

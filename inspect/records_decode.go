@@ -105,6 +105,7 @@ func DecodeRecord(r LogRecord, c RecordContext) DecodedRecord {
 		return d
 	}
 	d.decodeKey(r.Key, c)
+	d.named(c.Store, r.Headers)
 	if r.Value == nil && c.Store == StoreFluss {
 		d.Problem = noPayload
 	} else {

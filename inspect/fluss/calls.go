@@ -19,12 +19,14 @@ var _ inspect.CallReader = (*Store)(nil)
 // returned.
 func (s *Store) ReadCalls(ctx context.Context, data inspect.DataTopic, q inspect.CallQuestion, watch func(inspect.CallUpdate)) (inspect.DurableCalls, error) {
 	c := callScan{
-		store: s, scan: inspect.NewCallScan(q, data.IDs()), watch: watch, ask: q.Final, rows: map[int32]int64{},
+		store: s, scan: inspect.NewCallScan(q, data.IDs()), watch: watch, ask: q.Final, rows: map[int32]int64{}, names: map[string]string{},
 		extent: inspect.ScanExtent{From: inspect.Offsets{}, To: inspect.Offsets{}, Read: inspect.Offsets{}},
 	}
 	c.read(ctx, data, q)
 	c.extent.Partial = len(c.faults) > 0
-	return c.scan.Finish(c.extent), errors.Join(c.faults...)
+	out := c.scan.Finish(c.extent)
+	c.named(ctx, out.Actions, out.Siblings, out.Removed)
+	return out, errors.Join(c.faults...)
 }
 
 // callScan is one reading of a table.
@@ -35,8 +37,10 @@ type callScan struct {
 	watch func(inspect.CallUpdate) // may be nil
 
 	readers readers
+	naming  sync.Mutex // held while rows are read for the texts of keys
 
 	mu     sync.Mutex
+	names  map[string]string // texts of keys, by their digests
 	extent inspect.ScanExtent
 	faults []error
 	final  inspect.DurableCalls // what the watcher is to be told; only with ask
@@ -74,7 +78,7 @@ func (c *callScan) read(ctx context.Context, data inspect.DataTopic, q inspect.C
 
 // windows reads the windows of one pass.
 func (c *callScan) windows(ctx context.Context, pass int, windows []inspect.Window) {
-	q := flussrpc.Scan{Table: c.table, Partition: flussrpc.NoPartition, Files: c.store.files, Passed: c.passed}
+	q := flussrpc.Scan{Table: c.table, Partition: flussrpc.NoPartition, Files: c.store.files, Passed: func(bucket int32, next int64) { c.passed(ctx, bucket, next) }}
 	if c.store.files == nil {
 		q.Files = nil
 	}
@@ -132,7 +136,7 @@ func (c *callScan) visit(ctx context.Context, p flussrpc.Piece) error {
 }
 
 // passed notes how far a bucket was read.
-func (c *callScan) passed(bucket int32, next int64) {
+func (c *callScan) passed(ctx context.Context, bucket int32, next int64) {
 	c.mu.Lock()
 	c.span += next - c.at[bucket]
 	c.at[bucket] = next
@@ -142,14 +146,15 @@ func (c *callScan) passed(bucket int32, next int64) {
 	whole := c.ask && next >= c.ends[bucket] && c.shown[bucket] >= next
 	c.mu.Unlock()
 	if whole {
-		c.finished(bucket)
+		c.finished(ctx, bucket)
 	}
 }
 
 // finished takes what is final when a bucket was read to its end. Where some of it was
 // lost on the way, it is not asked: the answer says so with its end.
-func (c *callScan) finished(bucket int32) {
+func (c *callScan) finished(ctx context.Context, bucket int32) {
 	final := c.scan.Final(bucket)
+	c.named(ctx, final.Actions, final.Siblings, final.Removed)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.final.Actions = append(c.final.Actions, final.Actions...)

@@ -11,6 +11,7 @@ import (
 	"github.com/recoverctl/recoverctl/inspect"
 	"github.com/recoverctl/recoverctl/inspect/fluss"
 	"github.com/recoverctl/recoverctl/internal/fault"
+	"github.com/recoverctl/recoverctl/internal/flinkkey"
 	"github.com/recoverctl/recoverctl/internal/flussrpc"
 	"github.com/recoverctl/recoverctl/internal/testkit/flusstest"
 )
@@ -242,5 +243,61 @@ func TestActionsAreToldWhenTheyAreFinal(t *testing.T) {
 	})
 	if fault.KindOf(err) != fault.Corrupt || len(told) != 3 || told[inspect.RecordPosition{Partition: 1, Offset: 0}] != 1 || len(got.Actions) != 4 {
 		t.Errorf("%v: %v were told, %d found", err, told, len(got.Actions))
+	}
+}
+
+// Keys that record keys name by a digest have their texts in a column of their own; a
+// text that is another key's is not taken.
+func TestKeysHaveTheirTextsInAColumn(t *testing.T) {
+	c := started(t, flusstest.Options{Tablets: 2})
+	log := table(t, c, 2)
+	digest := func(kind, value string) string {
+		k, err := flinkkey.New(kind, value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return k.Digest()
+	}
+	payload := []byte(`{"taskEvent":{"type":"t","attributes":{}},"callResults":[{"functionId":"charge","argsDigest":"","resultPayload":null,"exceptionPayload":null,"status":"PENDING"}],"completed":false}`)
+	rows := []struct{ digest, column, want string }{
+		{digest("string", "alice"), "alice", "alice"}, {digest("long", "42"), "42", "42"}, {digest("string", "bob"), "mallory", ""}, {digest("string", "carol"), "carol", "carol"},
+	}
+	for n, r := range rows {
+		if _, err := c.Append(log, int32(n%2), 1000, []any{fmt.Sprintf("5_0_%s_%s_%s", event, action, r.digest), payload, r.column}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := storeOf(t, c, nil)
+	told := map[string]string{}
+	got, err := s.ReadCalls(t.Context(), described(t, s), inspect.CallQuestion{Job: inspect.Job{Store: inspect.StoreFluss}, Final: true}, func(u inspect.CallUpdate) {
+		for _, a := range u.Final.Actions {
+			told[a.Key.Digest] = ""
+			if a.Key.Text != nil {
+				told[a.Key.Digest] = *a.Key.Text
+			}
+		}
+	})
+	if err != nil || len(got.Actions) != len(rows) {
+		t.Fatal(err, len(got.Actions))
+	}
+	for _, a := range got.Actions {
+		i := slices.IndexFunc(rows, func(r struct{ digest, column, want string }) bool { return r.digest == a.Key.Digest })
+		text := ""
+		if a.Key.Text != nil {
+			text = *a.Key.Text
+		}
+		if text != rows[i].want || told[a.Key.Digest] != rows[i].want {
+			t.Errorf("%s: %q, told %q", rows[i].column, text, told[a.Key.Digest])
+		}
+	}
+	page, err := s.ReadRecords(t.Context(), described(t, s), inspect.RecordQuestion{Count: 9, Bytes: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, r := range page.Records {
+		d := inspect.DecodeRecord(r, inspect.Job{Store: inspect.StoreFluss}.RecordContext())
+		if want := rows[2*i].want; (d.BusinessKey.Text == nil) != (want == "") || want != "" && *d.BusinessKey.Text != want {
+			t.Errorf("%d: %+v", i, d.BusinessKey)
+		}
 	}
 }

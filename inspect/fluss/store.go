@@ -44,7 +44,7 @@ func New(client *flussrpc.Client, c clock.Clock, files Files) *Store {
 const (
 	stateKey     = "state_key"
 	statePayload = "state_payload"
-	agentKey     = "agent_key"
+	agentKey     = inspect.AgentKey
 )
 
 // tableOf describes the action-state table of a job. A table that is not there is

@@ -38,11 +38,15 @@ func (p *Page) Hang(lead string, tone theme.Tone, text string) {
 	}
 }
 
-// Words adds a block of lines, each of which is a word of at most twelve letters
-// and what it says, as a receipt has them.
+// Words adds a block of lines, each of which is a word, or a name of at most twelve
+// letters, and what it says, as a receipt has them.
 func (p *Page) Words(block string) {
 	for line := range strings.SplitSeq(block, "\n") {
+		const name = 12
 		word, says, _ := strings.Cut(line, " ")
+		if len(line) > name && line[name] == ' ' { // the name may be of several words
+			word, says = strings.TrimRight(line[:name], " "), line[name:]
+		}
 		p.Hang(Indent+fmt.Sprintf("%-12s ", word), theme.Plain, strings.TrimSpace(says))
 	}
 }

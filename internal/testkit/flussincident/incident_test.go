@@ -19,7 +19,6 @@ import (
 	"github.com/recoverctl/recoverctl/internal/clock"
 	"github.com/recoverctl/recoverctl/internal/flussrpc"
 	"github.com/recoverctl/recoverctl/internal/testkit/flussincident"
-	"github.com/recoverctl/recoverctl/internal/testkit/orders"
 )
 
 var now = time.Date(2026, 11, 29, 14, 3, 0, 0, time.UTC)
@@ -134,21 +133,16 @@ func TestTheCheckpointBeforeTheFailureShowsMore(t *testing.T) {
 	if err != nil || len(faults) > 0 {
 		t.Fatal(err, faults)
 	}
-	names := map[string]string{}
-	for _, name := range []string{"judy", "walk-in-1", "walk-in-2"} {
-		names[orders.NewKey(name).Digest] = name
-	}
 	var got []string
 	for _, a := range calls.Actions {
-		name := names[a.Key.Digest] // of keys that no recovery point knows yet
-		if a.Key.Text != nil {
-			name = *a.Key.Text
+		if a.Key.Text == nil {
+			t.Fatalf("nothing tells the text of %s", a.Key.Digest)
 		}
 		state := "none"
 		if len(a.Calls) > 0 {
 			state = fmt.Sprintf("%s %s", a.Calls[0].FunctionID, a.Calls[0].State)
 		}
-		got = append(got, fmt.Sprintf("%s: %s, %s, %s", name, state, a.Outcomes[0].Outcome, a.Outcomes[1].Outcome))
+		got = append(got, fmt.Sprintf("%s: %s, %s, %s", *a.Key.Text, state, a.Outcomes[0].Outcome, a.Outcomes[1].Outcome))
 	}
 	slices.Sort(got)
 	want := []string{
