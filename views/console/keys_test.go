@@ -72,6 +72,7 @@ func TestKeysAreDocumented(t *testing.T) {
 		documented("Producers of a Fluss cluster", fluss.NewProducers(cluster)),
 		documented("Producer", fluss.NewProducer(cluster, "orders-sink")),
 		documented("Buckets of a Fluss table", fluss.NewBuckets(cluster)))
+	screens = append(screens, arkflowPages(t)...)
 	first := tuitest.New(t, o, firstrun.New(firstrun.Options{Theme: o.Theme}), 120, 40)
 	screens = append(screens, documented("First steps", first.Top()))
 	tuitest.GoldenFile(t, "../../docs/keys.md", tui.KeysMarkdown(screens))

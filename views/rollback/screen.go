@@ -20,6 +20,8 @@ type Ask struct {
 	Jar         string   // id or name; empty: the only one
 	Arguments   []string // of the program
 	NoSavepoint bool
+
+	Version uint64 // of a job of ArkFlow, which is taken back to it; 0: the next lower one
 }
 
 // Source makes plans of rollbacks, and does with them what a document.Handler does.
@@ -35,7 +37,8 @@ type Options struct {
 	Theme    theme.Theme
 	Job      inspect.Job
 	Source   Source
-	Point    string        // the recovery point's URI
+	Point    string        // the recovery point's URI; of ArkFlow its id, and empty: none was looked at
+	Version  uint64        // of ArkFlow alone, as of Ask
 	Commands []tui.Command // of the job, for the palette
 }
 

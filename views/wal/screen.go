@@ -225,8 +225,8 @@ func (s *Screen) head(size tui.Size) []string {
 		return p.Lines
 	}
 	p.Blank()
-	p.Lines = append(p.Lines, phrase.Flow(s.facts(), "   ", size.Width-1)...)
-	if line, ok := s.bar(size.Width); ok {
+	p.Lines = append(p.Lines, phrase.Flow(Facts(s.options.Theme, l), "   ", size.Width-1)...)
+	if line, ok := Bar(s.options.Theme, l, size.Width); ok {
 		p.Blank()
 		p.Lines = append(p.Lines, line)
 	}
@@ -251,9 +251,8 @@ func (s *Screen) problems(p *sheet.Page, height int) {
 	}
 }
 
-// facts are the log in a few words.
-func (s *Screen) facts() []string {
-	l, th := s.log, s.options.Theme
+// Facts are a log that was read whole enough to have a tail, in a few words.
+func Facts(th theme.Theme, l arkflow.WriteAheadLog) []string {
 	cursor := "cursor not known"
 	if l.Cursor != nil {
 		cursor = "cursor " + arkflow.Number(*l.Cursor)
@@ -290,10 +289,10 @@ func ruleWords(r arkflow.Rule) string {
 	}
 }
 
-// bar draws the log to scale: dotted up to the cursor, with a marker at each gap.
-func (s *Screen) bar(width int) (string, bool) {
-	l := s.log
-	if len(l.Runs) == 0 || *l.Tail >= math.MaxInt64 {
+// Bar draws a log to scale between its first and last sequence: dotted up to the
+// cursor, with a marker at each gap. False: there is nothing to draw, or no room.
+func Bar(th theme.Theme, l arkflow.WriteAheadLog, width int) (line string, ok bool) {
+	if len(l.Runs) == 0 || l.Tail == nil || *l.Tail >= math.MaxInt64 {
 		return "", false
 	}
 	b := bar.Bar{Start: int64(min(l.Runs[0].From, *l.Tail)), End: int64(*l.Tail)}
@@ -312,7 +311,7 @@ func (s *Screen) bar(width int) (string, bool) {
 	if room < least {
 		return "", false
 	}
-	return "  " + start + " " + b.Render(room, s.options.Theme) + " " + end, true
+	return "  " + start + " " + b.Render(room, th) + " " + end, true
 }
 
 // Crumb implements tui.Screen.
@@ -365,9 +364,9 @@ func (s *Screen) Keys() []tui.Key {
 		}},
 		{Keys: []string{"p"}, Help: "problems and facts", Disabled: unknown, Run: func() tui.Cmd { return tui.Push(newFacts(s)) }},
 		{Keys: []string{"J"}, Help: "jump", Disabled: unknown, Run: s.ask},
-		{Keys: []string{"c"}, Help: "behind the cursor", Disabled: noWindow, Run: func() tui.Cmd {
+		{Keys: []string{"C"}, Help: "behind the cursor", Disabled: noWindow, Run: func() tui.Cmd {
 			s.selectSequence(s.log.Window.From)
-			return s.ahead()
+			return tui.Batch(s.ahead(), tui.Say(theme.Plain, "the first entry that a start replays"))
 		}},
 		{Keys: []string{"m"}, Help: "next gap", Disabled: noGap, Run: s.nextGap},
 		tui.CopyKey(func() (what, text string) { return "the log's summary", s.summary() }),

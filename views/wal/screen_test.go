@@ -197,7 +197,7 @@ func TestEntriesThatCantBeRead(t *testing.T) {
 // Keys that can't act say why.
 func TestKeysThatAreOff(t *testing.T) {
 	d := drive(t, of(files+"clean-acked"))
-	d.Press("c")
+	d.Press("C")
 	ask(t, d, "a start replays nothing")
 	d.Press("m")
 	ask(t, d, "the replay window has no gap")
