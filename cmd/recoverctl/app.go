@@ -122,6 +122,7 @@ type connections struct {
 	log    *cluster
 	live   *jobManagers
 	tables logs // log, and the Fluss tables of jobs
+	hubs   *hubLinks
 }
 
 // evidence is where the evidence for the plans of a job is read.
@@ -146,7 +147,7 @@ func (a *app) inspector(p config.Profile, prompt secret.Prompter) (*inspect.Insp
 		return nil, connections{}, err
 	}
 	points := &places{Store: store, clock: a.clock}
-	to := connections{points: points, stores: stores, log: newCluster(p, prompt, a.clock), live: newJobManagers(flinkLogins{p.Jobs, prompt}, a.loaded.Timeout, a.clock)}
+	to := connections{points: points, stores: stores, hubs: newHubLinks(a.clock), log: newCluster(p, prompt, a.clock), live: newJobManagers(flinkLogins{p.Jobs, prompt}, a.loaded.Timeout, a.clock)}
 	to.tables = a.logsOf(p, to.log, stores, prompt)
 	switch {
 	case len(to.tables.tables) > 0:

@@ -15,11 +15,14 @@ func connectionList(p config.Profile, to connections) []views.Connection {
 		return views.Connection{Kind: kind, Address: address, For: about, State: word, Tone: tone, Asked: f.asked, Err: f.err, ErrAt: f.errAt}
 	}
 	var list []views.Connection
-	if to.log.configured() {
+	switch {
+	case to.log.configured():
 		list = append(list, known("kafka", strings.Join(p.Kafka.Brokers, ", "), "", to.log.link.now()))
-	} else {
+	case len(to.tables.tables) == 0 && !onArkFlowAlone(p):
 		list = append(list, views.Connection{Kind: "kafka", State: "not configured"})
 	}
+	list = append(list, flussConnections(p.Jobs, to.tables, known)...)
+	list = append(list, to.hubs.list(p.Jobs, known)...)
 	for _, j := range p.Jobs {
 		if j.Flink.REST != "" {
 			list = append(list, known("flink", j.Flink.REST, "job "+j.Name, to.live.link(j.Flink.REST).now()))

@@ -92,6 +92,7 @@ func (a *app) console(ctx context.Context) error {
 		Fluss: a.consoleFluss(profile, systems.stores, prompt, look, applies),
 		Scans: scans, FindKey: callsOf.findKey, Records: callsOf.records, Guides: consoleGuides{app: a, systems: systems},
 		Theme: look, Now: a.clock.Now, Jobs: list, Source: in, LiveEvery: live.Usual, Plans: consolePlans{app: a, in: in, systems: systems, prompt: prompt, applies: applies},
+		Others:      a.consoleArkFlow(profile, systems, prompt, look, applies),
 		Explained:   explainedJobs(profile, nil),
 		Settings:    consoleSettings{consoleDocuments: consoleDocuments{a, applies}, in: in, systems: systems, prompt: prompt},
 		Rollbacks:   consoleRollbacks{consoleDocuments: consoleDocuments{a, applies}, in: in, prompt: prompt},
@@ -122,7 +123,7 @@ func (a *app) header(to connections) tui.Header {
 	profile := a.selection.Profile
 	h := tui.Header{
 		Profile: safe(profile.Name), Environment: profile.Environment.String(), Production: profile.Environment == access.Production,
-		Access: access.ReadOnly.String(), Connections: []tui.Connection{to.log.connection()},
+		Access: access.ReadOnly.String(), Connections: to.sources(profile),
 	}
 	if slices.ContainsFunc(profile.Jobs, func(j config.Job) bool { return j.Flink.REST != "" }) {
 		h.Connections = append(h.Connections, to.live.connection())
@@ -142,6 +143,9 @@ func (a *app) askFirst(ctx context.Context) (secret.Prompter, error) {
 		sources = append(sources, login.Password, login.SessionToken)
 	}
 	sources = append(sources, flinkSecrets(a.selection.Profile.Jobs)...)
+	for _, j := range a.selection.Profile.Jobs {
+		sources = append(sources, j.ArkFlow.Token)
+	}
 	for _, o := range a.selection.Profile.ObjectStores {
 		sources = append(sources, secretsOf(o.Credentials)...)
 	}

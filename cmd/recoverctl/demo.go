@@ -19,12 +19,11 @@ import (
 
 func newDemo(a *app) *cobra.Command {
 	var plain, serve bool
+	samples := a.samples()
+	chosen := make([]bool, len(samples))
 	cmd := &cobra.Command{
 		Use: "demo", Short: "Open the console on a sample incident, with nothing installed and nothing left behind", Args: noArgs,
-		Long: `Starts a Kafka broker inside this process, fills it with the action state of a
-job whose cleanup was committed and not finished, writes eight recovery points
-to a temporary folder, and opens the console on it. Everything is gone when it
-ends.`,
+		Long: demoLong(samples),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case plain && serve:
@@ -34,12 +33,16 @@ ends.`,
 					return err
 				}
 			}
-			return a.demo(cmd.Context(), startIncident, func(path string) error {
+			shown, err := oneSample(samples, chosen)
+			if err != nil {
+				return err
+			}
+			return a.demo(cmd.Context(), shown.start, func(path string) error {
 				switch {
 				case plain:
-					return a.demoPlain(cmd.Context())
+					return shown.plain(cmd.Context())
 				case serve:
-					return a.demoServe(cmd.Context(), path)
+					return a.demoServe(cmd.Context(), path, shown.first)
 				default:
 					return a.console(cmd.Context())
 				}
@@ -48,7 +51,54 @@ ends.`,
 	}
 	cmd.Flags().BoolVar(&plain, "plain", false, "print the incident as text instead, and exit 0")
 	cmd.Flags().BoolVar(&serve, "serve", false, "keep the incident running for other commands, and print the path of a configuration file for it")
+	for i, s := range samples[1:] {
+		cmd.Flags().BoolVar(&chosen[i+1], s.flag, false, s.usage)
+	}
 	return cmd
+}
+
+// staged is a sample that can be shown, with what else of the demo is its own.
+type staged struct {
+	flag, usage string // empty: the one that is shown without a flag
+	story       string // a paragraph of the help
+	start       func(ctx context.Context, dir string, now time.Time) (sample, error)
+	plain       func(ctx context.Context) error // shows it as text
+	first       string                          // the command to begin with, without the program's name
+}
+
+// samples are those that can be shown; the first is the one without a flag.
+func (a *app) samples() []staged {
+	return []staged{{
+		story: `Starts a Kafka broker inside this process, fills it with the action state of a
+job whose cleanup was committed and not finished, writes eight recovery points
+to a temporary folder, and opens the console on it. Everything is gone when it
+ends.`,
+		start: startIncident, plain: a.demoPlain, first: "inspect job",
+	}, a.arkflowSample(), a.flussSample()}
+}
+
+// demoLong is the help: each sample has its paragraph.
+func demoLong(samples []staged) string {
+	var parts []string
+	for _, s := range samples {
+		parts = append(parts, s.story)
+	}
+	return strings.Join(parts, "\n\n")
+}
+
+// oneSample is the sample whose flag was given.
+func oneSample(samples []staged, chosen []bool) (staged, error) {
+	shown := samples[0]
+	var flags []string
+	for i, is := range chosen {
+		if is {
+			shown, flags = samples[i], append(flags, "--"+samples[i].flag)
+		}
+	}
+	if len(flags) > 1 {
+		return staged{}, fault.New(fault.Usage, "run", "%s exclude each other", strings.Join(flags, " and "))
+	}
+	return shown, nil
 }
 
 // A sample is systems in this process with something in them to look at.
@@ -112,12 +162,12 @@ func (a *app) demoPlain(ctx context.Context) error {
 	return a.printer().result("JobOverview", o, []error{err}, func(t *table) { renderOverview(t, o, a.clock.Now()) })
 }
 
-func (a *app) demoServe(ctx context.Context, path string) error {
+func (a *app) demoServe(ctx context.Context, path, first string) error {
 	err := a.printer().result("DemoConfig", map[string]string{"path": path}, nil, func(t *table) { t.line(path) })
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(a.err, "the sample incident is up; in another shell:\n  recoverctl inspect job --config %s\nctrl-c ends it\n", path)
+	fmt.Fprintf(a.err, "the sample incident is up; in another shell:\n  recoverctl %s --config %s\nctrl-c ends it\n", first, path)
 	<-ctx.Done()
 	return nil
 }

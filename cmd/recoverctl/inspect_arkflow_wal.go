@@ -22,15 +22,18 @@ func arkflowLogCommands(a *app) []*cobra.Command {
 const walExits = `2 several logs lie below the path, 4 the store or disk does not answer, 5 it may not
 be read, 6 there is no log, 9 there is one and nothing of it can be read`
 
-// walJSON is a log with its entries, where they were asked for.
+// walJSON is a log with its entries, where they were asked for, and with the rows of
+// the decision table that are about it.
 type walJSON struct {
 	arkflow.WriteAheadLog
-	Entries *[]arkflow.Entry `json:"entries,omitempty"`
+	Entries   *[]arkflow.Entry   `json:"entries,omitempty"`
+	Decisions []arkflow.Decision `json:"decisions"`
 }
 
 func newArkFlowWAL(a *app) *cobra.Command {
 	var ask arkflow.Question
 	var read string
+	var all bool
 	cmd := &cobra.Command{
 		Use: "wal [PATH|URI]", Short: "Show a write-ahead log: cursor, tail, what a start replays, gaps and damage", Args: atMostOneLog,
 		Long: `Reads the write-ahead log of one stream: the engine's file wal.redb, its copy
@@ -46,6 +49,10 @@ Up to 256 MiB of a file and 64 MiB of segments are read whole, and every checksu
 in them is compared. Of a larger log only what lies behind the cursor is, and the
 answer says what was not; --read all reads everything.
 
+What the log's state means for a start stands under it as rows of the decision table:
+those that hold; with --all also those that were asked and do not, and those that
+could not be asked.
+
 Exit codes: 0 nothing is wrong, 1 something is,
 ` + walExits + ".",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -60,7 +67,8 @@ Exit codes: 0 nothing is wrong, 1 something is,
 				if err != nil {
 					return err
 				}
-				answer := walJSON{WriteAheadLog: l}
+				rows := arkflow.DecideLog(place, &l, nil, a.clock.Now())
+				answer := walJSON{WriteAheadLog: l, Decisions: shown(rows, all, arkflow.OfLog)}
 				if ask.Entries {
 					listed := append([]arkflow.Entry{}, l.Listed...)
 					answer.Entries = &listed
@@ -77,6 +85,7 @@ Exit codes: 0 nothing is wrong, 1 something is,
 	}
 	cmd.Flags().BoolVar(&ask.Entries, "entries", false, "list every entry with the size and SHA-256 of its payload; all of the log is read")
 	cmd.Flags().StringVar(&read, "read", string(arkflow.ReadAsNeeded), "how much of a large log is read: `auto|window|all`")
+	registerAll(cmd, &all)
 	cmd.Flags().BoolVar(&ask.Salvage, "salvage", false, "read what is left of a file that no start of an engine gets over")
 	return cmd
 }

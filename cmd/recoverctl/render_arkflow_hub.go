@@ -106,6 +106,12 @@ func renderArkFlowJobs(t *table, l arkflow.JobList, now time.Time) {
 func renderArkFlowStreams(t *table, l arkflow.JobList, now time.Time) {
 	renderHub(t, l.Hub, now)
 	renderHubFindings(t, l.Findings)
+	renderArkFlowStreamRows(t, l)
+	renderUnchecked(t, l.Unchecked)
+	renderDecisions(t, l.Decisions)
+}
+
+func renderArkFlowStreamRows(t *table, l arkflow.JobList) {
 	if len(l.Streams) > 0 {
 		t.row(text("STREAM"), text("IS"), text("ASKED FOR"), num("IN"), num("TRIED OUT"), num("FAILED OUT"), text("PROTECTED BY"))
 		for _, s := range l.Streams {
@@ -119,8 +125,6 @@ func renderArkFlowStreams(t *table, l arkflow.JobList, now time.Time) {
 			t.line(fmt.Sprintf("%s/%s failed at %s: %s", s.Node, s.ID, exposed(s.Stage), *s.LastError))
 		}
 	}
-	renderUnchecked(t, l.Unchecked)
-	renderDecisions(t, l.Decisions)
 }
 
 func renderArkFlowJob(t *table, d arkflow.JobDetail, now time.Time) {
@@ -144,6 +148,9 @@ func renderArkFlowJob(t *table, d arkflow.JobDetail, now time.Time) {
 	}
 	t.row(text("runs on"), text(fmt.Sprintf("%s; %d planned tasks", nodes, len(d.Tasks))))
 	t.row(text("a start restores"), text(selectionText(d.Points.Selection)))
+	if d.Log != nil {
+		t.row(text("write-ahead log"), text(d.Log.Headline()))
+	}
 	if r := d.Points.Replay; r != nil {
 		t.row(text("and sends again"), text(r.Sentence))
 	}

@@ -32,6 +32,7 @@ func renderWAL(t *table, l walJSON, now time.Time) {
 		t.line("  " + p.Next)
 	}
 	if !l.Stable {
+		renderLogRows(t, l.Decisions)
 		return
 	}
 	t.line("")
@@ -51,9 +52,26 @@ func renderWAL(t *table, l walJSON, now time.Time) {
 	for _, what := range l.Unchecked {
 		t.line("not checked: " + what)
 	}
+	renderLogRows(t, l.Decisions)
 	renderSegments(t, l.Segments)
 	if l.Entries != nil {
 		renderListed(t, *l.Entries)
+	}
+}
+
+// renderLogRows lists rows of the decision table about a log.
+func renderLogRows(t *table, rows []arkflow.Decision) {
+	if len(rows) == 0 {
+		return
+	}
+	t.line("")
+	t.row(text("ROW"), text("OUTCOME"), text("CONDITION"), text("WHAT IS SO"))
+	for _, d := range rows {
+		outcome := strings.ReplaceAll(string(d.Outcome), "-", " ")
+		if d.Outcome == arkflow.Holds {
+			outcome = severitySign(d.Severity) + " " + outcome
+		}
+		t.row(text(d.Row), text(outcome), text(d.Condition), text(d.Sentence))
 	}
 }
 

@@ -1,0 +1,170 @@
+package main
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/recoverctl/recoverctl/actions"
+	"github.com/recoverctl/recoverctl/inspect"
+	"github.com/recoverctl/recoverctl/internal/clock"
+	"github.com/recoverctl/recoverctl/internal/testkit/arkincident"
+	"github.com/recoverctl/recoverctl/tui"
+	"github.com/recoverctl/recoverctl/tui/theme"
+	"github.com/recoverctl/recoverctl/tui/tuitest"
+	"github.com/recoverctl/recoverctl/views/apply"
+	"github.com/recoverctl/recoverctl/views/console"
+)
+
+// arkflowConsole is the console on the demo of ArkFlow, for a test.
+func arkflowConsole(t *testing.T) (in *arkincident.Incident, d *tuitest.Driver, applies *apply.Current) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	in, err := arkincident.Start(t.Context(), t.TempDir(), time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(in.Close)
+	config := filepath.Join(t.TempDir(), "config.yaml")
+	if err := os.WriteFile(config, in.ConfigYAML(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	a := &app{streams: streams{in: strings.NewReader(""), out: io.Discard, err: io.Discard, environ: []string{"HOME=" + t.TempDir()}}, clock: clock.System{}}
+	if err := newRoot(a).PersistentFlags().Parse([]string{"--config", config}); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.load(); err != nil {
+		t.Fatal(err)
+	}
+	profile := a.selection.Profile
+	inspector, systems, err := a.inspector(profile, remembered{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(systems.close)
+	var list []inspect.Job
+	for _, j := range profile.Jobs {
+		list = append(list, jobOf(profile.Name, j))
+	}
+	applies, look := apply.NewCurrent(), theme.New(theme.Options{Palette: theme.NoStyle})
+	root, commands := console.New(console.Options{
+		Theme: look, Now: a.clock.Now, Jobs: list, Source: inspector, WALs: a.consoleWALs(profile, systems.stores),
+		Others: a.consoleArkFlow(profile, systems, remembered{}, look, applies),
+	})
+	header := func() tui.Header {
+		h := a.header(systems)
+		h.Access = "operate 29m"
+		return h
+	}
+	d = tuitest.New(t, tui.Options{Theme: look, Header: header, Commands: commands, Jobs: applies.Jobs}, root, 120, 40)
+	d.WaitIdle()
+	return in, d, applies
+}
+
+func (s arkScreen) press(keys ...string) {
+	for _, key := range keys {
+		s.Press(key)
+		s.WaitIdle()
+	}
+}
+
+// arkScreen is a driver that waits for the hub after each key.
+type arkScreen struct{ *tuitest.Driver }
+
+// The console shows every job of the profile as the hub and the stores have it, and
+// the header the hub alone: there are no brokers to miss.
+func TestTheConsoleOnArkFlow(t *testing.T) {
+	_, driver, _ := arkflowConsole(t)
+	d := arkScreen{driver}
+	frame := d.Frame()
+	for _, want := range []string{"hub ok", arkincident.JobDegraded, "DEGRADED", "log alone"} {
+		if !strings.Contains(frame, want) {
+			t.Errorf("no %q in\n%s", want, frame)
+		}
+	}
+	if strings.Contains(frame, "kafka") {
+		t.Errorf("brokers are missed:\n%s", frame)
+	}
+	d.Press(":")
+	d.Type("job " + arkincident.JobRejected)
+	d.press("enter")
+	if frame := d.Frame(); !strings.Contains(frame, "RESTORES IT") || !strings.Contains(frame, "2/4") {
+		t.Errorf("the point that a start restores is not marked:\n%s", frame)
+	}
+	d.Press("esc", ":")
+	d.Type("wal " + arkincident.StreamGap)
+	d.press("enter")
+	if frame := d.Frame(); !strings.Contains(frame, "entries in between are missing") {
+		t.Error(frame)
+	}
+}
+
+// A rollback goes the whole way, from a recovery point of the lower version to the
+// receipt, and the hub has restored what the plan named.
+func TestTheConsoleRollsAnArkFlowJobBack(t *testing.T) {
+	in, driver, applies := arkflowConsole(t)
+	d := arkScreen{driver}
+	d.Press(":")
+	d.Type("job " + arkincident.JobUpgraded)
+	d.press("enter", "j", "u")
+	id, found := strings.CutPrefix(d.Top().Crumb(), "rollback plan ")
+	if !found {
+		t.Fatalf("there is no plan:\n%s", d.Frame())
+	}
+	frame := d.Frame()
+	for _, want := range []string{"from version 2 to 1, restored from savepoint-", "as found"} {
+		if !strings.Contains(frame, want) {
+			t.Errorf("no %q in\n%s", want, frame)
+		}
+	}
+	before := in.Hub().Effects()
+	d.press("A")
+	if accepted := regexp.MustCompile(`Accept (\d+) warning`).FindStringSubmatch(d.Frame()); accepted != nil {
+		n, err := strconv.Atoi(accepted[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 40 {
+			d.Press("down")
+		}
+		for range n {
+			d.Press("tab", "space")
+		}
+		d.press("tab", "enter")
+	}
+	for range 60 {
+		d.Press("down")
+	}
+	d.Press("tab")
+	d.Type("bad deploy, INC-9")
+	d.Press("tab")
+	d.Type("demo/" + arkincident.JobUpgraded + " " + id)
+	d.Press("tab")
+	if !slices.Equal(in.Hub().Effects(), before) {
+		t.Fatalf("before it was confirmed: %v", in.Hub().Effects())
+	}
+	d.press("space")
+	running := applies.Running()
+	if running == nil {
+		t.Fatalf("nothing was started:\n%s", d.Frame())
+	}
+	result, err := running.Wait()
+	if err != nil {
+		t.Fatalf("%s: %v: %s", result.Verdict, err, result.Message)
+	}
+	if result.Receipt.Reason != "bad deploy, INC-9" {
+		t.Errorf("%+v", result.Receipt)
+	}
+	if point := in.Hub().Restored(arkincident.JobUpgraded); !strings.HasPrefix(point, "savepoint-") {
+		t.Errorf("restored from %q, verdict %s: %s", point, result.Verdict, result.Message)
+	}
+	if result.Verdict != actions.Applied && result.Verdict != actions.Undecided {
+		t.Errorf("%s: %s", result.Verdict, result.Message)
+	}
+}
