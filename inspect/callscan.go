@@ -93,9 +93,10 @@ type PartitionScan struct {
 	removed []int64 // those of generation 3 that tombstones removed
 	tombs   map[uint64]struct{}
 
-	opened int64 // actions that are open now
-	looked int64 // records that were shown when the scan was last asked for news …
-	quiet  bool  // … after which it had none left
+	opened    int64 // actions that are open now …
+	matchable int64 // … of these, those of keys of generation 3
+	looked    int64 // records that were shown when the scan was last asked for news …
+	quiet     bool  // … after which it had none left
 
 	passed    int         // how many of the cuts were passed
 	rewritten []Rewritten // behind each cut

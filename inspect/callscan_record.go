@@ -55,10 +55,13 @@ func (p *PartitionScan) open(e *keyEntry, r seenRecord, value []byte) {
 		at = len(e.open)
 		e.open = append(e.open, a)
 		p.opened++
+		if e.generation == KeyGeneration3 {
+			p.matchable++
+		}
 	}
 	a := e.open[at]
 	a.equals(p.scan.seed, value, &r)
-	p.followed(a, a.run > 1)
+	p.followed(e, a, a.run > 1)
 	if a.run > 1 {
 		p.repeated(r.size)
 	}
@@ -78,7 +81,7 @@ func (p *PartitionScan) complete(e *keyEntry, r seenRecord) {
 		if p.scan.wanted.completed {
 			d.history = slices.Concat(a.calls, a.lost)
 		}
-		p.followed(a, false)
+		p.followed(e, a, false)
 		p.end(e, r.at)
 	} else if i := e.doneAt(r.k); i >= 0 {
 		if !e.done[i].dropped {
@@ -121,12 +124,12 @@ func (p *PartitionScan) remove(e *keyEntry, r seenRecord, key []byte) {
 	if r.at >= 0 {
 		a := e.open[r.at]
 		if len(a.calls)+len(a.lost) == 0 {
-			p.followed(a, false)
+			p.followed(e, a, false)
 			p.end(e, r.at)
 			p.mention(e, r, r.offset)
 			return
 		}
-		p.followed(a, false)
+		p.followed(e, a, false)
 		a.tombstone = r.offset
 		a.show(p, r)
 		return
@@ -156,6 +159,9 @@ func (p *PartitionScan) end(e *keyEntry, at int) {
 	a := e.open[at]
 	e.open = slices.Delete(e.open, at, at+1)
 	p.opened--
+	if e.generation == KeyGeneration3 {
+		p.matchable--
+	}
 	p.noteBurst(e, a)
 	if a.told {
 		p.closed = append(p.closed, RecordPosition{p.id, a.first})

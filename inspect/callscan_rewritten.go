@@ -9,7 +9,8 @@ import (
 // Rewritten is what a store that writes its states anew with each recovery point
 // did for one of them: it takes the log ends for the marker first, and then appends
 // the states that it keeps. It is recognised by records that equal the one before of
-// their key.
+// their key. Actions are those of keys of generation 3: nothing matches others after a
+// restart, wherever their records lie.
 type Rewritten struct {
 	Open    int64 `json:"open"`    // actions that were open at the marker
 	Found   int64 `json:"found"`   // of these, those with a record behind it: a restore sees them
@@ -32,14 +33,17 @@ func (r *Rewritten) add(other Rewritten) {
 // pass notes which actions are open at the markers that a record lies behind.
 func (p *PartitionScan) pass(offset int64) {
 	for p.passed < len(p.cuts) && offset >= p.cuts[p.passed] {
-		p.rewritten[p.passed].Open = p.opened
+		p.rewritten[p.passed].Open = p.matchable
 		p.passed++
 	}
 }
 
 // followed notes that an action that was open at the last markers has a record
 // behind them; again says that it equals the one before.
-func (p *PartitionScan) followed(a *openAction, again bool) {
+func (p *PartitionScan) followed(e *keyEntry, a *openAction, again bool) {
+	if e.generation != KeyGeneration3 {
+		return
+	}
 	for i := a.passed; i < p.passed; i++ {
 		p.rewritten[i].Found++
 		if again {
@@ -68,7 +72,7 @@ func (p *PartitionScan) repeated(size int) {
 func (p *PartitionScan) rewrittenAt(marker int64) Rewritten {
 	i, _ := slices.BinarySearch(p.cuts, marker)
 	if i >= p.passed { // the log ends before it, or at it
-		return Rewritten{Open: p.opened}
+		return Rewritten{Open: p.matchable}
 	}
 	return p.rewritten[i]
 }
@@ -124,7 +128,7 @@ func (s *CallScan) halfWritten(point PointMarker, r Rewritten, out *DurableCalls
 	}
 	refs := []string{}
 	for _, a := range out.Actions {
-		if marker, ok := point.Offsets[a.Partition]; ok && !a.Completed && a.Offset < marker && len(refs) < maxSamples {
+		if marker, ok := point.Offsets[a.Partition]; ok && !a.Completed && a.Generation == KeyGeneration3 && a.Offset < marker && len(refs) < maxSamples {
 			refs = append(refs, s.ref(RecordPosition{a.Partition, a.Offset}))
 		}
 	}
@@ -227,7 +231,7 @@ func (p *PartitionScan) lastSeries() (series, bool) {
 	each := func(visit func(a *openAction, copies int64)) {
 		for i := range p.slab {
 			for _, a := range p.slab[i].open {
-				if a.passed == p.passed {
+				if a.passed == p.passed && p.slab[i].generation == KeyGeneration3 {
 					visit(a, a.copies)
 				}
 			}

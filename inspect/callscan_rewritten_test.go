@@ -145,6 +145,18 @@ func TestARecordThatWasNotWrittenAgainIsNamed(t *testing.T) {
 	}
 }
 
+// States of earlier generations are matched by nothing after a restart: whether they
+// were written anew says nothing.
+func TestStatesOfEarlierGenerationsAreNotMissed(t *testing.T) {
+	scan := inspect.NewCallScan(inspect.CallQuestion{Job: inspect.Job{Store: inspect.StoreFluss}, Points: markersAt(1)}, []int32{0})
+	key := "old_0_99914b93-2bd3-3a50-b983-c5e7c90ae93b_aa8af3eb-e148-31a7-8d1b-6d1383a03755"
+	scan.Visit(0, 0, 1000, []byte(key), []byte(`{"taskEvent":{"type":"t","attributes":{}},"callResults":[],"completed":false}`))
+	got := scan.Finish(inspect.ScanExtent{})
+	if r := got.Points[0].Rewritten; r == nil || *r != (inspect.Rewritten{}) || slices.ContainsFunc(got.Findings, func(f inspect.Finding) bool { return strings.Contains(f.Rule, "rewrit") }) {
+		t.Errorf("%+v, %+v", r, got.Findings)
+	}
+}
+
 // A job on Kafka has no states that are written anew.
 func TestNothingIsWrittenAnewOnKafka(t *testing.T) {
 	scan := inspect.NewCallScan(inspect.CallQuestion{Points: markersAt(0)}, []int32{0})
