@@ -60,6 +60,17 @@ type ArkFlowEvidence struct {
 // Asked reports whether the hub said anything at all.
 func (e ArkFlowEvidence) Asked() bool { return e.Job != nil || e.Stream != nil }
 
+// Hub is who answered; the zero HubState where nobody did.
+func (e ArkFlowEvidence) Hub() arkflow.HubState {
+	switch {
+	case e.Stream != nil:
+		return e.Stream.Hub
+	case e.Job != nil:
+		return e.Job.Hub
+	}
+	return arkflow.HubState{}
+}
+
 // ArkFlowPlan is what a plan of these kinds says.
 type ArkFlowPlan struct {
 	Kind       string

@@ -11,6 +11,9 @@ import (
 	"github.com/recoverctl/recoverctl/internal/safetext"
 )
 
+// noProfile is the name of the profile where none was chosen: it may be any.
+const noProfile = "adhoc"
+
 // OpenRequest is a request that an apply of this machine sent, or was about to send
 // when it ended, and of which the journal does not say what became. It may have
 // been lost, and it may still arrive.
@@ -31,7 +34,10 @@ func (u OpenRequest) Same(o OpenRequest) bool {
 // first, leave open. What a later line settles is left out: the outcome of the same
 // step of the same plan, the end of a plan that was applied, and the beginning of a
 // run for which somebody accepted RequestUnsettled.
-func OpenRequestsOf(lines []journal.Entry, on inspect.PlanTarget) []OpenRequest {
+//
+// Lines are about the target where they name its system, or were written for the same
+// job of the same profile: the address of a hub changes with its leader.
+func OpenRequestsOf(lines []journal.Entry, on inspect.PlanTarget, who Operator) []OpenRequest {
 	type open struct {
 		OpenRequest
 		run string
@@ -40,7 +46,8 @@ func OpenRequestsOf(lines []journal.Entry, on inspect.PlanTarget) []OpenRequest 
 	var left []open
 	drop := func(settled func(open) bool) { left = slices.DeleteFunc(left, settled) }
 	for _, e := range lines {
-		if e.Object != object || e.ObjectID != id || e.System != "" && e.System != system {
+		sameJob := who.Profile != "" && who.Profile != noProfile && e.Profile == safe(who.Profile) && e.Job == safe(who.Job)
+		if e.Object != object || e.ObjectID != id || e.System != "" && e.System != system && !sameJob {
 			continue
 		}
 		switch e.Event {

@@ -34,6 +34,7 @@ type Change struct {
 	Config
 	plan  actions.ArkFlowPlan
 	write *write.Client
+	to    string                  // the address that write asks
 	seen  actions.ArkFlowEvidence // as of the last look
 	open  bool                    // the request of the step that writes went out, and nobody knows what became of it
 }
@@ -54,7 +55,26 @@ func New(c Config) (*Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Change{Config: c, plan: actions.ArkFlowPlanOf(c.Plan), write: client}, nil
+	return &Change{Config: c, plan: actions.ArkFlowPlanOf(c.Plan), write: client, to: c.Hub.Address}, nil
+}
+
+// toLeader makes the hub that answered last the one that is written to: a standby
+// names its leader to who reads, and takes no writes.
+func (c *Change) toLeader() error {
+	options := c.Hub
+	if hub := c.seen.Hub(); hub.Leader {
+		options.Address = hub.Address
+	}
+	if options.Address == c.to {
+		return nil
+	}
+	client, err := write.New(options)
+	if err != nil {
+		return err
+	}
+	c.write.Close()
+	c.write, c.to = client, options.Address
+	return nil
 }
 
 // Close closes its connections.
@@ -121,6 +141,9 @@ func (c *Change) once(ctx context.Context, stage actions.Stage, done func() stri
 		return why, nil
 	}
 	if err := actions.Refused(actions.CheckArkFlow(c.Plan, c.seen)); err != nil {
+		return "", err
+	}
+	if err := c.toLeader(); err != nil {
 		return "", err
 	}
 	c.open = true // also where a defect of this program stops it after the request

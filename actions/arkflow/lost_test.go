@@ -2,6 +2,7 @@ package arkflow_test
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -228,6 +229,13 @@ func TestEndsAtEachJournalLine(t *testing.T) {
 	}
 }
 
+// written is how many lines the journal has.
+func (s *scene) written() int {
+	s.lines.mu.Lock()
+	defer s.lines.mu.Unlock()
+	return len(s.lines.all)
+}
+
 // Another plan about the same job does not get round a request that is not settled.
 func TestAnotherPlanAsksToo(t *testing.T) {
 	s := rolledForward(t, arkhub.GenerationJobs)
@@ -250,7 +258,7 @@ func TestAnotherPlanAsksToo(t *testing.T) {
 	if got := s.effects(before); got != "version 1 orders, start orders" {
 		t.Errorf("the hub did %s", got)
 	}
-	if left := actions.OpenRequestsOf(s.lines.all, s.plan.Target); len(left) != 0 {
+	if left := actions.OpenRequestsOf(s.lines.all, s.plan.Target, ops); len(left) != 0 {
 		t.Errorf("not settled by the acceptance: %+v", left)
 	}
 }
@@ -266,7 +274,9 @@ func TestWhatAJournalLeavesOpen(t *testing.T) {
 	}
 	intent, unknown := line("r1", journal.Intent, "stop", ""), line("r1", journal.Outcome, "stop", journal.Unknown)
 	other := intent
-	other.System = "http://elsewhere:8080"
+	other.System, other.Profile, other.Job = "http://elsewhere:8080", "staging", "orders"
+	leader := other
+	leader.Profile = "prod"
 	before := intent
 	before.System = "" // a line of a release that wrote none
 	accepted := line("r2", journal.Begin, "", "")
@@ -287,10 +297,56 @@ func TestWhatAJournalLeavesOpen(t *testing.T) {
 		"somebody accepted it":       {[]journal.Entry{intent, unknown, accepted}, 0},
 		"one after that":             {[]journal.Entry{intent, unknown, accepted, line("r2", journal.Intent, "stop", "")}, 1},
 		"of another hub":             {[]journal.Entry{other}, 0},
+		"of the hub's former leader": {[]journal.Entry{leader}, 1},
 		"of no named hub":            {[]journal.Entry{before}, 1},
 	} {
-		if open := actions.OpenRequestsOf(tt.lines, on); len(open) != tt.open {
+		if open := actions.OpenRequestsOf(tt.lines, on, ops); len(open) != tt.open {
 			t.Errorf("%s: %+v", name, open)
+		}
+	}
+}
+
+// Whatever a rollback reads, and whatever breaks once while it does: the same plan
+// ends as one that went through, and each thing was done once.
+func TestAReadingFails(t *testing.T) {
+	clean := rolledForward(t, arkhub.GenerationJobs)
+	clean.mustMake(actions.KindArkFlowRollback)
+	before := len(clean.hub.Requests())
+	clean.applied()
+	routes := map[string]bool{}
+	for _, r := range clean.hub.Requests()[before:] {
+		if r.Method == "GET" {
+			routes[r.Path] = true
+		}
+	}
+	if len(routes) < 8 {
+		t.Fatalf("it reads %v", routes)
+	}
+	faults := map[string]arkhubtest.Fault{"lost": arkhubtest.LoseRequest, "503": arkhubtest.Refuse(503, "storage_unavailable", "no database"), "page": arkhubtest.Say(200, "text/html", "<html>login")}
+	for route := range routes {
+		for name, f := range faults {
+			if name != "lost" && !strings.HasSuffix(route, "/orders") && !strings.HasSuffix(route, "/detail") {
+				continue // of most routes one fault is enough
+			}
+			t.Run(strings.ReplaceAll(route, "/", ".")+" "+name, func(t *testing.T) {
+				t.Parallel()
+				s := rolledForward(t, arkhub.GenerationJobs)
+				s.mustMake(actions.KindArkFlowRollback)
+				before := len(s.hub.Effects())
+				const tries = 2 // that the client makes of a request that reads
+				breaks, earlier := arkhubtest.Times(3*tries, f), s.written()
+				s.hub.Break(arkhubtest.On("GET", route, func(w http.ResponseWriter, r *http.Request, hub http.Handler) bool {
+					return s.written() > earlier && breaks(w, r, hub) // once the run has begun
+				}))
+				if _, refused, _ := s.apply(); refused != nil {
+					t.Fatal(refused)
+				}
+				s.hub.Break()
+				s.applied()
+				if got := s.effects(before); got != "stop orders, version 1 orders, start orders" {
+					t.Errorf("the hub did %s", got)
+				}
+			})
 		}
 	}
 }

@@ -49,6 +49,9 @@ func (l *lines) Append(e journal.Entry) (journal.Entry, error) {
 	return e, nil
 }
 
+// ops is who applies plans.
+var ops = actions.Operator{User: "ops", Host: "bastion", Profile: "prod", Job: "orders"}
+
 // scene is a hub with one job that takes checkpoints into a folder.
 type scene struct {
 	*testing.T
@@ -156,7 +159,7 @@ func (s *scene) asPlanned() actions.ArkFlowEvidence {
 	}
 	s.lines.mu.Lock()
 	defer s.lines.mu.Unlock()
-	e.Unsettled = actions.OpenRequestsOf(s.lines.all, s.plan.Target)
+	e.Unsettled = actions.OpenRequestsOf(s.lines.all, s.plan.Target, ops)
 	return e
 }
 
@@ -185,7 +188,7 @@ func (s *scene) apply(accept ...string) (actions.ApplyResult, *actions.Refusal, 
 	}
 	defer change.Close()
 	run, err := actions.Start(s.Context(), actions.RunPlan{
-		Plan: s.plan, Report: report, Approval: approval, Who: actions.Operator{User: "ops", Host: "bastion", Profile: "prod", Job: "orders"},
+		Plan: s.plan, Report: report, Approval: approval, Who: ops,
 		Steps: change.Doers(), Verify: change.Verify, Journal: s.lines, Clock: clock.System{}, Timeout: 5 * time.Second,
 	})
 	if err != nil {

@@ -81,6 +81,26 @@ func rolledForward(t *testing.T, g arkhub.Generation) *scene {
 	return s
 }
 
+// A standby names its leader: it is read, and written to, there.
+func TestTheLeaderIsWrittenTo(t *testing.T) {
+	s := newScene(t, arkhub.GenerationJobs)
+	s.set(1)
+	standby := arkhubtest.New(arkhubtest.Options{})
+	standby.Break(arkhubtest.Standby(s.url))
+	s.url = standby.Start(t)
+	s.mustMake(actions.KindArkFlowSavepoint)
+	before := len(s.hub.Effects())
+	s.applied()
+	if got := s.effects(before); got != "savepoint orders" {
+		t.Errorf("the leader did %s", got)
+	}
+	for _, r := range standby.Requests() {
+		if r.Method != "GET" {
+			t.Errorf("the standby got %s %s", r.Method, r.Path)
+		}
+	}
+}
+
 // What the route would accept and nobody should ask for makes no plan.
 func TestNoPlanIsMade(t *testing.T) {
 	for name, tt := range map[string]struct {

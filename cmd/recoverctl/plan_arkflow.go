@@ -231,7 +231,8 @@ func (a *app) unsettled(on inspect.PlanTarget) ([]actions.OpenRequest, error) {
 			err = errors.Join(err, fault.New(fault.Corrupt, "read the journal", "line %d of %s is damaged: %s", d.Line, safe(d.File), safe(d.Why)))
 		}
 	}
-	return actions.OpenRequestsOf(lines, on), err
+	job, unconfigured := a.arkflowJob()
+	return actions.OpenRequestsOf(lines, on, actions.Operator{Profile: a.selection.Profile.Name, Job: job.Name}), errors.Join(err, unconfigured)
 }
 
 // applyArkFlow applies a plan about an ArkFlow job.
