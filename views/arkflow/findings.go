@@ -30,16 +30,25 @@ type Findings struct {
 	size  tui.Size
 }
 
-var findingColumns = []vtable.Column{
-	{Title: "ROW", Min: len("17a")},
-	{Title: "OUTCOME", Min: len("! warning")},
-	{Title: "OF", Max: 28},
-	{Title: "WHAT IS SO", Min: 20, Flex: 1},
+// findingColumns name the subject where there are several.
+func findingColumns(decisions []arkflow.Decision) []vtable.Column {
+	columns := []vtable.Column{
+		{Title: "ROW", Min: len("17a")},
+		{Title: "OUTCOME", Min: len("! warning")},
+	}
+	if several(decisions) {
+		columns = append(columns, vtable.Column{Title: "OF", Max: 32})
+	}
+	return append(columns, vtable.Column{Title: "WHAT IS SO", Min: 20, Flex: 1})
+}
+
+func several(decisions []arkflow.Decision) bool {
+	return slices.ContainsFunc(decisions, func(d arkflow.Decision) bool { return d.Subject != decisions[0].Subject })
 }
 
 func newFindings(o Options, crumb string, at time.Time, decisions []arkflow.Decision, unchecked []string) *Findings {
 	s := &Findings{options: o, crumb: crumb, at: at, decisions: decisions, unchecked: unchecked}
-	s.table = vtable.New(o.Theme, findingColumns, findingRows{s})
+	s.table = vtable.New(o.Theme, findingColumns(decisions), findingRows{s})
 	s.take()
 	return s
 }
@@ -206,7 +215,11 @@ func (r findingRows) Row(i int) []vtable.Cell {
 	if d.Outcome == arkflow.Holds {
 		word = strings.TrimLeft(r.options.Theme.Sign(tone)+" "+word, " ")
 	}
-	return []vtable.Cell{{Text: d.Row}, {Text: word, Tone: tone}, {Text: phrase.Safe(d.Subject)}, {Text: phrase.Safe(d.Sentence)}}
+	cells := []vtable.Cell{{Text: d.Row}, {Text: word, Tone: tone}}
+	if several(r.decisions) {
+		cells = append(cells, vtable.Cell{Text: phrase.Safe(d.Subject)})
+	}
+	return append(cells, vtable.Cell{Text: phrase.Safe(d.Sentence)})
 }
 
 // Words implements vtable.Worder.
