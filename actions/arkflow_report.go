@@ -75,7 +75,7 @@ func arkflowStays(p ArkFlowPlan) []string {
 	if p.RoundKind() != "" {
 		return []string{"The job, its checkpoints and its other savepoints."}
 	}
-	return []string{fmt.Sprintf("Every checkpoint and savepoint. The way back is an upgrade to version %d again; points of version %d are the ones that it can restore.", p.From, p.From)}
+	return []string{fmt.Sprintf("Every checkpoint and savepoint stays. The way back is an upgrade to version %d again; points of version %d are the ones that it can restore.", p.From, p.From)}
 }
 
 func arkflowNotKnown(p ArkFlowPlan) []string {
