@@ -61,8 +61,14 @@ func TestARequestIsNeverSentTwice(t *testing.T) {
 		{"closed without an answer", func(w http.ResponseWriter) { hijack(w, "") }, true},
 		{"half an answer", func(w http.ResponseWriter) { hijack(w, "HTTP/1.1 202 Accepted\r\nContent-Length: 10\r\n\r\n12") }, true},
 		{"no HTTP", func(w http.ResponseWriter) { hijack(w, "SSH-2.0-x\r\n") }, true},
-		{"a redirect", func(w http.ResponseWriter) { w.Header().Set("Location", "/again"); w.WriteHeader(http.StatusTemporaryRedirect) }, false},
-		{"unavailable", func(w http.ResponseWriter) { w.Header().Set("Retry-After", "0"); w.WriteHeader(http.StatusServiceUnavailable) }, false},
+		{"a redirect", func(w http.ResponseWriter) {
+			w.Header().Set("Location", "/again")
+			w.WriteHeader(http.StatusTemporaryRedirect)
+		}, false},
+		{"unavailable", func(w http.ResponseWriter) {
+			w.Header().Set("Retry-After", "0")
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}, false},
 		{"no time", func(http.ResponseWriter) { time.Sleep(2500 * time.Millisecond) }, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
