@@ -233,8 +233,13 @@ func TestHostileLogs(t *testing.T) {
 	}
 }
 
+// Among fewer entries, since the keys filter them over and over.
 func TestStorm(t *testing.T) {
 	m := million()
+	m.log.Cursor, m.log.Tail, m.log.Count = ptr(19_990), ptr(30_000), ptr(29_000)
+	m.log.Window = &arkflow.Window{From: 19_991, To: 30_000, Entries: 9_010}
+	m.log.Gaps = []arkflow.Span{{From: 20_001, To: 21_000}}
+	m.log.Runs = []arkflow.Span{{From: 1, To: 20_000}, {From: 21_001, To: 30_000}}
 	tuitest.Storm(t, screen(m))
 }
 
