@@ -205,20 +205,25 @@ func (c *Commit) Heads(ctx context.Context, t Table, visit func(Head) error) err
 	})
 }
 
+// headBytes is how much of a page is read at first: ends and keys of some forty pairs.
+const headBytes = 512
+
 func (w *walker) heads(ctx context.Context, t Table, number uint64, want checksum, depth int, visit func(Head) error) error {
 	at, length, err := w.find(ctx, number, depth)
 	if err != nil {
 		return err
 	}
-	b, err := w.fill(number, at, depth, 0, min(length, pageSize))
+	b, err := w.fill(number, at, depth, 0, min(length, max(headBytes, w.head)))
 	if err != nil {
 		return err
 	}
-	// The list of ends and the keys of a leaf may be longer than a page, and so may
-	// a branch be.
+	// The list of ends and the keys of a leaf may be longer than that, and a branch is.
 	need := int64(4 + (4+numbered)*int(binary.LittleEndian.Uint16(b[2:])))
 	if b[0] == branchPage {
 		need = length
+	}
+	if b[0] == leafPage {
+		w.head = min(need, pageSize) // the next leaf is likely as full
 	}
 	if need > int64(len(b)) && need <= length {
 		if b, err = w.fill(number, at, depth, int64(len(b)), need); err != nil {

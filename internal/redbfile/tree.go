@@ -43,6 +43,7 @@ type walker struct {
 	// page holds all the same.
 	damaged func(Damage) bool
 	table   string // that is read
+	head    int64  // bytes of the last head that was read of a leaf
 }
 
 func newWalker(r io.ReaderAt, size int64, h Header, damaged func(Damage) bool) *walker {
