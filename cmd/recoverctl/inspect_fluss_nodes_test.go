@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -82,6 +83,18 @@ func TestWhatZooKeeperTellsOnTheCommandLine(t *testing.T) {
 				t.Errorf("%s does not say %q: exit %d\n%s%s", name, want, got.code, got.out, got.errOut)
 			}
 		}
+	}
+	text, err := os.ReadFile(in.config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain := in
+	plain.config = filepath.Join(t.TempDir(), "config.yaml")
+	if err := os.WriteFile(plain.config, []byte(strings.Replace(string(text), "path: /prod}", "path: /prod, tls: {ca-file: /gone.pem}}", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := plain.run(t, "inspect", "fluss", "cluster"); got.code != 3 || !strings.Contains(got.errOut, "fluss.zookeeper.tls.ca-file can't be read") {
+		t.Errorf("a certificate that is not there: exit %d\n%s%s", got.code, got.out, got.errOut)
 	}
 	z.RequireSASL()
 	if got := in.run(t, "inspect", "fluss", "buckets"); got.code != 0 || !strings.Contains(got.errOut, "not everything could be read") || !strings.Contains(got.errOut, "SASL") || !strings.Contains(got.out, "not known") {
