@@ -49,6 +49,7 @@ const (
 	often  = 5 * time.Minute
 	seldom = time.Minute // of the job whose store takes nothing: each one is pending
 	byHand = 6 * time.Hour
+	soon   = 12 * time.Second // of the version that is gone back to: its next checkpoint proves the restore
 )
 
 // source is the operator that reads.
@@ -79,7 +80,7 @@ func (s *story) play(ctx context.Context) error {
 	for _, job := range []struct { // hubs list the newest first
 		id       string
 		interval time.Duration
-	}{{JobUpgraded, byHand}, {JobRejected, byHand}, {JobDegraded, seldom}, {JobInOrder, often}} {
+	}{{JobUpgraded, soon}, {JobRejected, byHand}, {JobDegraded, seldom}, {JobInOrder, often}} {
 		if err := h.SetJob(s.spec(job.id, 1, job.interval), "running"); err != nil {
 			return err
 		}
@@ -91,9 +92,12 @@ func (s *story) play(ctx context.Context) error {
 	}{
 		{79 * time.Minute, nil},
 		{60 * time.Minute, func() error {
-			return errors.Join(s.ask(JobInOrder, "savepoints", ""), s.ask(JobUpgraded, "savepoints", ""), s.ask(JobRejected, "checkpoints", ""))
+			return errors.Join(s.ask(JobInOrder, "savepoints", ""), s.ask(JobRejected, "checkpoints", ""))
 		}},
-		{55 * time.Minute, func() error { return s.ask(JobUpgraded, "actions/stop", "") }},
+		// A savepoint, a stop, an upgrade and a start, as the hub's own guide has them.
+		{55 * time.Minute, nil},
+		{55*time.Minute - soon/2, func() error { return s.ask(JobUpgraded, "savepoints", "") }},
+		{55*time.Minute - soon + time.Second, func() error { return s.ask(JobUpgraded, "actions/stop", "") }},
 		{54 * time.Minute, s.upgrade},
 		{53 * time.Minute, func() error { return s.ask(JobUpgraded, "actions/start", "") }},
 		{40 * time.Minute, func() error {
@@ -120,7 +124,7 @@ func (s *story) play(ctx context.Context) error {
 			}
 		}
 		// What was asked for is done within a few seconds, of which each is lived.
-		for second := range 6 {
+		for second := range 5 {
 			s.clock.set(s.now.Add(-p.ago).Add(time.Duration(second) * time.Second))
 			if err := s.write(ctx, http.MethodGet, "system", ""); err != nil {
 				return err
