@@ -21,6 +21,9 @@ func ArkFlowReport(d Document, e ArkFlowEvidence) DocumentReport {
 	case r.Verdict == Applied:
 		r.Notes = append(r.Notes, "It is as planned already: applying the plan asks the hub for nothing more.")
 	default:
+		if p.Kind == KindArkFlowRollback {
+			r.Does = append(r.Does, arkflowReplayed(p, e)...)
+		}
 		r.Warnings = append(r.Warnings, e.journalWarnings(d)...)
 		r.Warnings = append(r.Warnings, arkflowWarnings(p, e)...)
 		if p.Kind == KindArkFlowRestart {

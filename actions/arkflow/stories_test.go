@@ -49,6 +49,12 @@ func TestARollback(t *testing.T) {
 	for _, g := range []arkhub.Generation{arkhub.GenerationJobs, arkhub.GenerationUpgrades} {
 		s := rolledForward(t, g)
 		s.mustMake(actions.KindArkFlowRollback)
+		does := strings.Join(actions.ArkFlowReport(s.plan, s.asPlanned()).Does, "\n")
+		for _, says := range []string{"Its sources go on at orders/0 from ", ", orders/1 from ", "What the job's state held since then is lost"} {
+			if !strings.Contains(does, says) {
+				t.Errorf("the report does not say %q:\n%s", says, does)
+			}
+		}
 		before := len(s.hub.Effects())
 		result, refused, err := s.apply()
 		if err != nil || refused != nil || result.Verdict != actions.Applied {
