@@ -51,7 +51,7 @@ press() {
 type_in() {
   for ((i = 0; i < ${#1}; i++)); do
     tmux -L "$socket" send-keys -t shot -l "${1:i:1}"
-    sleep 0.05
+    sleep 0.08
   done
 }
 

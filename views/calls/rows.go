@@ -135,7 +135,7 @@ func (s *Screen) tableColumns() []vtable.Column {
 		{Title: "STATE", Min: stateWidth},
 	}
 	if s.wide {
-		columns = append(columns, vtable.Column{Title: "P", Right: true}, vtable.Column{Title: "OFFSET", Right: true}, vtable.Column{Title: "AGE", Right: true})
+		columns = append(columns, vtable.Column{Title: strings.ToUpper(s.options.Job.Store.Part()[:1]), Right: true}, vtable.Column{Title: "OFFSET", Right: true}, vtable.Column{Title: "AGE", Right: true})
 	}
 	for _, uri := range s.shownPoints() {
 		columns = append(columns, vtable.Column{Title: s.columnTitle(uri), Min: outcomeWidth})

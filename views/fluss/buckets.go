@@ -72,6 +72,9 @@ func buckets(p *sheet.Page, x fluss.Buckets, at time.Time) {
 // note is how old a bucket's rows are, and what could not be read of it.
 func note(b fluss.Bucket, at time.Time) string {
 	var out []string
+	if b.Earliest != nil && b.Latest != nil && *b.Earliest == *b.Latest {
+		out = append(out, "none")
+	}
 	if b.Oldest != nil {
 		out = append(out, "oldest "+clock.Age(at.Sub(*b.Oldest)))
 	}
