@@ -190,10 +190,20 @@ func judgeRestored(p ArkFlowPlan, e ArkFlowEvidence, state string) (Outcome, str
 	case len(missing) > 0:
 		return Undecided, fmt.Sprintf("%s; %s holds no position of %s yet, so nothing proves that it goes on where the point is", state, safetext.Of(proof.ID), missing[0])
 	case len(from.Positions) == 0:
-		return Applied, fmt.Sprintf("%s; by the hub's rule it was restored from %s, %s is completed and whole since. The point holds no source positions to compare", state, safetext.Of(p.Point), safetext.Of(proof.ID))
+		return Applied, fmt.Sprintf("%s; by the hub's rule it was restored from %s, %s is completed and whole since. The point holds no source positions to compare; %s", state, safetext.Of(p.Point), safetext.Of(proof.ID), e.wellBeing())
 	}
-	return Applied, fmt.Sprintf("%s; by the hub's rule it was restored from %s; %s is completed and whole since, and none of its %d source positions lies before the point's",
-		state, safetext.Of(p.Point), safetext.Of(proof.ID), len(from.Positions))
+	return Applied, fmt.Sprintf("%s; by the hub's rule it was restored from %s; %s is completed and whole since, and none of its %d source positions lies before the point's; %s",
+		state, safetext.Of(p.Point), safetext.Of(proof.ID), len(from.Positions), e.wellBeing())
+}
+
+// wellBeing is what else is known of a job that was restored: the hub's own word, and
+// how its checkpoints are.
+func (e ArkFlowEvidence) wellBeing() string {
+	convergence := "the hub does not expose its convergence"
+	if c := e.Job.Job.Convergence; c != nil {
+		convergence = "the hub calls it " + safetext.Of(*c).String()
+	}
+	return fmt.Sprintf("%s, its checkpoint health is %s", convergence, safetext.Of(string(e.Job.Job.Health.State)))
 }
 
 // compared are the positions that lie before those of a point, and those that are

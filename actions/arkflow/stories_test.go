@@ -68,7 +68,7 @@ func TestARollback(t *testing.T) {
 		if got := s.hub.Restored("orders"); got != point {
 			t.Errorf("restored from %s, the plan says %s", got, point)
 		}
-		if !strings.Contains(result.Message, "none of its 2 source positions lies before the point's") {
+		if !strings.Contains(result.Message, "none of its 2 source positions lies before the point's") || !strings.Contains(result.Message, "the hub calls it converged, its checkpoint health is ") {
 			t.Errorf("the proof: %s", result.Message)
 		}
 	}
