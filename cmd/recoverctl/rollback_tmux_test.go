@@ -24,9 +24,13 @@ func TestWalkingThroughARollback(t *testing.T) {
 	p := startPane(t, 120, 40, fmt.Sprintf("HOME=%s XDG_STATE_HOME=%s USER=ops %s %s --points file:%s/%s --access operate",
 		s.state, s.state, binary(t), strings.Join(flags, " "), s.session.Checkpoints, s.id))
 	p.until("the job", shows("recovery points"))
-	p.press("Enter")
-	p.until("its points", shows(point[strings.LastIndex(point, "/")+1:]))
 	began := time.Now()
+	p.press("Enter")
+	p.until("the job's screen", func(f string) bool {
+		return strings.Contains(f, "RUNNING") && strings.Contains(f, "accepted") && strings.Contains(f, point[strings.LastIndex(point, "/")+1:])
+	})
+	t.Logf("the job's screen, with its points judged and Flink's word, after %v", time.Since(began).Round(time.Millisecond))
+	began = time.Now()
 	p.press("l")
 	p.until("its history", shows("COMPLETED"))
 	t.Logf("the history of a running job on the terminal after %v", time.Since(began).Round(time.Millisecond))
