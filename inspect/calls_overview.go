@@ -147,6 +147,9 @@ func (c *CallCount) judge(v *RestoreValidation) {
 	case n > 1:
 		v.Notes = append(v.Notes, fmt.Sprintf("What would become of %s calls is not known.", group(n)))
 	}
+	if r := of.Rewritten; r != nil && r.missing() > 0 {
+		v.Notes = append(v.Notes, r.note())
+	}
 }
 
 // withPoint adds a point to others unless it is one of them.

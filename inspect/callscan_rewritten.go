@@ -22,6 +22,15 @@ type Rewritten struct {
 // missing is how many open actions a restore does not see.
 func (r Rewritten) missing() int64 { return r.Open - r.Found }
 
+// note says of a restore what it does not see.
+func (r Rewritten) note() string {
+	why := "nothing was written anew behind it, and no later release repairs that"
+	if r.Again > 0 {
+		why = "their states were written anew in part only, or the store had let go of them"
+	}
+	return fmt.Sprintf("Of what was open at its marker, %s, the restore does not see %s: %s.", actions(r.Open), group(r.missing()), why)
+}
+
 func (r *Rewritten) add(other Rewritten) {
 	r.Open += other.Open
 	r.Found += other.Found

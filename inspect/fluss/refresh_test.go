@@ -9,7 +9,9 @@ import (
 	"testing"
 
 	"github.com/recoverctl/recoverctl/inspect"
+	"github.com/recoverctl/recoverctl/internal/clock"
 	"github.com/recoverctl/recoverctl/internal/testkit/flusstest"
+	"github.com/recoverctl/recoverctl/internal/testkit/stores"
 )
 
 // saved is the key and the payload of an action whose call has its result on
@@ -68,6 +70,35 @@ func TestARestoreAfterStatesWereWrittenAnewHalfWay(t *testing.T) {
 			if a.Offset == 4 && a.Repeated != 3 || a.Offset == 3 && a.Repeated != 2 {
 				t.Errorf("offset %d: the same record %d times in a row", a.Offset, a.Repeated)
 			}
+		}
+	}
+}
+
+// A validation says what a restore does not see, and why.
+func TestAValidationSaysWhatWasNotWrittenAnew(t *testing.T) {
+	c := started(t, flusstest.Options{})
+	log := table(t, c, 1)
+	put := func(agents ...string) {
+		for _, agent := range agents {
+			key, payload := saved(agent)
+			if _, err := c.Append(log, 0, 1000, []any{key, []byte(payload), agent}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	put("a", "b")
+	put("a", "b", "a")
+	in := inspect.New(stores.Points{}, storeOf(t, c, nil), clock.System{}).CountingCalls(nil)
+	job := inspect.Job{Name: "orders", Store: inspect.StoreFluss, Topic: path.String(), Runtime: inspect.ReleaseNext, Partitions: 1}
+	for at, want := range map[int64]string{
+		2: "",
+		4: "Of what was open at its marker, 2 actions, the restore does not see 1: their states were written anew in part only, or the store had let go of them.",
+		5: "Of what was open at its marker, 2 actions, the restore does not see 2: nothing was written anew behind it, and no later release repairs that.",
+	} {
+		v, faults := in.ValidateMarkers(t.Context(), job, "a file", []inspect.Marker{{Kind: inspect.MarkerLegacy, Offsets: inspect.Offsets{0: at}}})
+		notes := strings.Join(v.Notes, "\n")
+		if len(faults) > 0 || v.Verdict != inspect.Accepted || v.Calls == nil || !strings.Contains(notes, want) || want == "" && strings.Contains(notes, "Of what was open") {
+			t.Errorf("a marker of %d: %s, %v\n%s", at, v.Verdict, faults, notes)
 		}
 	}
 }
