@@ -2,8 +2,8 @@
 // of Flink Agents as a log that a restore reads again, and the offsets that the
 // coordinator keeps for the producers of Fluss sinks.
 //
-// Calls of a table are found by the same engine as those of a Kafka topic; this
-// package only shows it the rows. A table's identity, its id, is compared before
+// Calls of a table are found by the same engine as those of a Kafka topic, and its
+// rows are browsed and judged as records of one are; this package only shows them. A table's identity, its id, is compared before
 // and after what was asked by name. Rows are read to an end that was captured
 // first. What could not be read is said, per bucket, beside what could.
 //
