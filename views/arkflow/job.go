@@ -134,7 +134,7 @@ func (s *Job) facts(size tui.Size) []string {
 	f.add("protected by", protection(d.Job.Protected), phrase.Safe(d.Job.Protected.Sentence))
 	word, tone := healthOf(d.Job.Health)
 	text := inForce(d.Job.Health)
-	if whole {
+	if whole && d.Job.Health.State != arkflow.HealthDegraded { // a finding says all of that
 		text = word + ": " + phrase.Safe(d.Job.Health.Sentence)
 	}
 	f.add("checkpoints", tone, text)
@@ -196,7 +196,7 @@ func (s *Job) ofLog(width int) []string {
 	}
 	p := &sheet.Page{Theme: s.options.Theme, Width: width}
 	p.Blank()
-	p.Clipped(phrase.Tone(l.Worst()), "its write-ahead log: "+l.Headline())
+	p.Clipped(phrase.Tone(l.Worst()), "the profile's write-ahead log: "+l.Headline())
 	if line, ok := wal.Bar(p.Theme, *l, width); ok {
 		p.Lines = append(p.Lines, line)
 	}

@@ -30,6 +30,8 @@ func TestFrames(t *testing.T) {
 	gone := away{fault.New(fault.Unreachable, "ask the ArkFlow hub", "http://hub:8080 does not answer").WithHint("is it running?")}
 	lost := s.options(viewtest.Plain(), arkincident.JobInOrder)
 	lost.Source = gone
+	logged := s.options(viewtest.Plain(), arkincident.JobInOrder)
+	logged.Source, logged.Log = source{s, arkincident.StreamReady}, log{s, arkincident.StreamReady}
 	stream := func(node, id string) func() tui.Screen {
 		return func() tui.Screen { return views.NewStream(s.options(viewtest.Plain(), id), node, id) }
 	}
@@ -37,6 +39,7 @@ func TestFrames(t *testing.T) {
 		"list":          {Screen: func() tui.Screen { return s.list(viewtest.Plain(), everything()...) }, Keys: []string{"j"}},
 		"list-reading":  {Screen: func() tui.Screen { return s.list(viewtest.Plain(), everything()...) }, Busy: true},
 		"job":           {Screen: s.job(arkincident.JobInOrder)},
+		"job-log":       {Screen: func() tui.Screen { return views.NewJob(logged, arkincident.JobInOrder) }},
 		"degraded":      {Screen: s.job(arkincident.JobDegraded)},
 		"rejected":      {Screen: s.job(arkincident.JobRejected)},
 		"passed-over":   {Screen: s.job(arkincident.JobRejected), Keys: []string{"j"}},
