@@ -19,6 +19,7 @@ import (
 	"github.com/recoverctl/recoverctl/tui/theme"
 	"github.com/recoverctl/recoverctl/tui/tuitest"
 	"github.com/recoverctl/recoverctl/views/apply"
+	views "github.com/recoverctl/recoverctl/views/connections"
 	"github.com/recoverctl/recoverctl/views/console"
 )
 
@@ -55,7 +56,7 @@ func arkflowConsole(t *testing.T) (in *arkincident.Incident, d *tuitest.Driver, 
 	applies, look := apply.NewCurrent(), theme.New(theme.Options{Palette: theme.NoStyle})
 	root, commands := console.New(console.Options{
 		Theme: look, Now: a.clock.Now, Jobs: list, Source: inspector, WALs: a.consoleWALs(profile, systems.stores),
-		Others: a.consoleArkFlow(profile, systems, remembered{}, look, applies),
+		Others: a.consoleArkFlow(profile, systems, remembered{}, look, applies), Connections: func() []views.Connection { return connectionList(profile, systems) },
 	})
 	header := func() tui.Header {
 		h := a.header(systems)
@@ -96,6 +97,12 @@ func TestTheConsoleOnArkFlow(t *testing.T) {
 	d.press("enter")
 	if frame := d.Frame(); !strings.Contains(frame, "RESTORES IT") || !strings.Contains(frame, "2/4") {
 		t.Errorf("the point that a start restores is not marked:\n%s", frame)
+	}
+	d.Press("esc", ":")
+	d.Type("connections")
+	d.press("enter")
+	if frame := d.Frame(); !strings.Contains(frame, "arkflow") || !strings.Contains(frame, "write-ahead log") || strings.Contains(frame, "kafka") {
+		t.Errorf("the hub and the logs are what is connected to:\n%s", frame)
 	}
 	d.Press("esc", ":")
 	d.Type("wal " + arkincident.StreamGap)

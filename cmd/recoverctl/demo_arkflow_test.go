@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"strings"
 	"testing"
 
@@ -21,6 +22,26 @@ func TestTheDemoOfArkFlowAsText(t *testing.T) {
 		if !strings.Contains(got.out, want) {
 			t.Errorf("no %q in\n%s", want, got.out)
 		}
+	}
+}
+
+// The console on it shows its jobs, and leaves no file behind.
+func TestTheDemoOfArkFlowLeavesNothingBehind(t *testing.T) {
+	s := onTerminal(t, binary(t), "demo", "--arkflow")
+	folder := ""
+	for _, entry := range s.cmd.Env {
+		if dir, is := strings.CutPrefix(entry, "TMPDIR="); is {
+			folder = dir
+		}
+	}
+	s.until(t, arkincident.JobDegraded)
+	s.until(t, "DEGRADED")
+	s.keys(t, "q")
+	if code := s.leave(t); code != 0 {
+		t.Errorf("exit %d", code)
+	}
+	if left, err := os.ReadDir(folder); err != nil || len(left) != 0 {
+		t.Errorf("left behind: %v, %v", left, err)
 	}
 }
 

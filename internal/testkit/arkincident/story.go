@@ -92,20 +92,20 @@ func (s *story) play(ctx context.Context) error {
 	}{
 		{79 * time.Minute, nil},
 		{60 * time.Minute, func() error {
-			return errors.Join(s.ask(JobInOrder, "savepoints", ""), s.ask(JobRejected, "checkpoints", ""))
+			return errors.Join(s.ask(ctx, JobInOrder, "savepoints", ""), s.ask(ctx, JobRejected, "checkpoints", ""))
 		}},
 		// A savepoint, a stop, an upgrade and a start, as the hub's own guide has them.
 		{55 * time.Minute, nil},
-		{55*time.Minute - soon/2, func() error { return s.ask(JobUpgraded, "savepoints", "") }},
-		{55*time.Minute - soon + time.Second, func() error { return s.ask(JobUpgraded, "actions/stop", "") }},
-		{54 * time.Minute, s.upgrade},
-		{53 * time.Minute, func() error { return s.ask(JobUpgraded, "actions/start", "") }},
+		{55*time.Minute - soon/2, func() error { return s.ask(ctx, JobUpgraded, "savepoints", "") }},
+		{55*time.Minute - soon + time.Second, func() error { return s.ask(ctx, JobUpgraded, "actions/stop", "") }},
+		{54 * time.Minute, func() error { return s.upgrade(ctx) }},
+		{53 * time.Minute, func() error { return s.ask(ctx, JobUpgraded, "actions/start", "") }},
 		{40 * time.Minute, func() error {
-			return errors.Join(s.ask(JobRejected, "checkpoints", ""), s.ask(JobUpgraded, "checkpoints", ""))
+			return errors.Join(s.ask(ctx, JobRejected, "checkpoints", ""), s.ask(ctx, JobUpgraded, "checkpoints", ""))
 		}},
 		{22 * time.Minute, nil},
 		{20 * time.Minute, func() error { h.BreakStore(JobDegraded, true); return nil }},
-		{17 * time.Minute, func() error { return s.ask(JobRejected, "checkpoints", "") }},
+		{17 * time.Minute, func() error { return s.ask(ctx, JobRejected, "checkpoints", "") }},
 		{12 * time.Minute, func() error {
 			return s.write(ctx, http.MethodPut, "nodes/node-a/streams/"+StreamReady+"/desired-state", `{"state":"running"}`)
 		}},
@@ -113,7 +113,7 @@ func (s *story) play(ctx context.Context) error {
 			h.AddStream("node-b", StreamBad, "failed", "Processing error: write-ahead log entry 15 can't be decoded: Ipc error: Unable to get root as message")
 			return nil
 		}},
-		{4 * time.Minute, func() error { return s.ask(JobRejected, "checkpoints", "") }},
+		{4 * time.Minute, func() error { return s.ask(ctx, JobRejected, "checkpoints", "") }},
 		{2 * time.Minute, nil},
 	}
 	for _, p := range past {
@@ -136,14 +136,13 @@ func (s *story) play(ctx context.Context) error {
 }
 
 // ask sends a request about a job.
-func (s *story) ask(job, what, body string) error {
-	return s.write(context.Background(), http.MethodPost, "jobs/"+job+"/"+what, body)
+func (s *story) ask(ctx context.Context, job, what, body string) error {
+	return s.write(ctx, http.MethodPost, "jobs/"+job+"/"+what, body)
 }
 
 // upgrade makes the job version 2 from its savepoint, which the hub accepts and no
 // start restores.
-func (s *story) upgrade() error {
-	ctx := context.Background()
+func (s *story) upgrade(ctx context.Context) error {
 	job, err := read[arkhub.Job](ctx, s, "jobs/"+JobUpgraded)
 	if err != nil {
 		return err
@@ -154,7 +153,7 @@ func (s *story) upgrade() error {
 	}
 	for _, r := range rounds {
 		if r.Kind.Or("") == arkhub.KindSavepoint && r.Status == arkhub.RoundCompleted {
-			return s.ask(JobUpgraded, "upgrades", fmt.Sprintf(`{"spec":%s,"expected_generation":%d,"savepoint_id":%q}`, s.spec(JobUpgraded, 2, byHand), job.Generation.Or(0), r.ID))
+			return s.ask(ctx, JobUpgraded, "upgrades", fmt.Sprintf(`{"spec":%s,"expected_generation":%d,"savepoint_id":%q}`, s.spec(JobUpgraded, 2, byHand), job.Generation.Or(0), r.ID))
 		}
 	}
 	return fmt.Errorf("no savepoint of %s was completed", JobUpgraded)
