@@ -81,6 +81,9 @@ func TestAnAnswerIsLost(t *testing.T) {
 	}
 	for name, f := range faults {
 		for _, a := range requests {
+			if name == "answer late" && strings.HasPrefix(a.end, "/actions/st") { // once for each plan: it takes its time
+				continue
+			}
 			if name != "answer lost" && name != "answer late" && name != "502 after the effect" && a.end != "/rollback" && a.end != "/actions/restart" {
 				continue // they are told apart below, where a request is made
 			}

@@ -86,7 +86,7 @@ func newSceneOf(t *testing.T, o arkhubtest.Options) *scene {
 func (s *scene) set(version int) {
 	s.Helper()
 	err := s.hub.SetJob(fmt.Sprintf(`{"id":"orders","version":%d,"parallelism":2,"max_parallelism":8,"operators":[{"id":"src","kind":"source"},{"id":"count","kind":"aggregate","stateful":true}],
-		"sources":[{"operator_id":"src","input_type":"kafka"}],"state":{"format_version":1},"checkpoint":{"interval_ms":4000,"retention":0,"object_store_uri":"file://%s"}}`, version, s.dir), "running")
+		"sources":[{"operator_id":"src","input_type":"kafka"}],"state":{"format_version":1},"checkpoint":{"interval_ms":8000,"retention":0,"object_store_uri":"file://%s"}}`, version, s.dir), "running")
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -182,7 +182,7 @@ func (s *scene) apply(accept ...string) (actions.ApplyResult, *actions.Refusal, 
 	if err != nil {
 		return actions.ApplyResult{}, nil, err
 	}
-	change, err := arkflow.New(arkflow.Config{Sources: s.sources(), Plan: s.plan, Poll: 5 * time.Millisecond, Patience: s.patience, Settle: 100 * time.Millisecond})
+	change, err := arkflow.New(arkflow.Config{Sources: s.sources(), Plan: s.plan, Poll: 15 * time.Millisecond, Patience: s.patience, Settle: 100 * time.Millisecond})
 	if err != nil {
 		s.Fatal(err)
 	}
