@@ -51,7 +51,7 @@ press() {
 type_in() {
   for ((i = 0; i < ${#1}; i++)); do
     tmux -L "$socket" send-keys -t shot -l "${1:i:1}"
-    sleep 0.08
+    sleep 0.12
   done
 }
 
@@ -76,9 +76,12 @@ accept() {
 # confirm REASON PHRASE: the whole way to the button, and the button.
 confirm() {
   press PageDown PageDown PageDown Tab
+  sleep 0.5
   type_in "$1"
   press Tab
+  sleep 0.5
   type_in "$2"
+  sleep 0.5
   press Tab Space
 }
 

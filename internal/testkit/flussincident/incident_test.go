@@ -233,18 +233,3 @@ func TestEightProducersGetTheirVerdicts(t *testing.T) {
 		t.Errorf("folders %q, want %q", seen, folders)
 	}
 }
-
-func TestItIsMadeSoon(t *testing.T) {
-	begun := time.Now()
-	in, err := flussincident.Start(t.Context(), t.TempDir(), now)
-	if err != nil {
-		t.Fatal(err)
-	}
-	in.Close()
-	goleak.VerifyNone(t)
-	if took := time.Since(begun); took > 5*time.Second {
-		t.Errorf("it took %s", took)
-	} else {
-		t.Logf("it took %s", took)
-	}
-}
