@@ -9,6 +9,7 @@
 package zktest
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"io"
@@ -68,7 +69,7 @@ type Server struct {
 
 // Start starts a server on a port of this machine, with a root and nothing below.
 func Start() (*Server, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
