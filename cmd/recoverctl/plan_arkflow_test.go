@@ -345,7 +345,10 @@ func (s hubScene) lastIsIntent() bool {
 // the request that it was about to make went out.
 func (s hubScene) resume(file string, open bool) {
 	s.t.Helper()
-	before := s.did()
+	before, point := s.did(), s.pointOf(file)
+	if v := s.run("verify", file); v.code == 0 && point != "" && s.hub.Restored("orders") != point {
+		s.t.Errorf("verify says that it is restored from %s, and it is from %q:\n%s", point, s.hub.Restored("orders"), v.out)
+	}
 	got := s.apply(file)
 	if open {
 		if got.code != 5 || !strings.Contains(got.errOut, "request-unsettled") || !maps.Equal(before, s.did()) {
@@ -362,6 +365,23 @@ func (s hubScene) resume(file string, open bool) {
 	if v := s.run("verify", file); v.code != 0 || !strings.Contains(v.out, "✔ applied") {
 		s.t.Errorf("verify: exit %d\n%s%s", v.code, v.out, v.errOut)
 	}
+	if point != "" && s.hub.Restored("orders") != point {
+		s.t.Errorf("the job was restored from %q, and the plan says %s", s.hub.Restored("orders"), point)
+	}
+}
+
+// pointOf is the point that a plan restores; empty: it restores none.
+func (s hubScene) pointOf(file string) string {
+	s.t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	plan, p := actions.ParseDocument(data)
+	if p != nil {
+		s.t.Fatal(p.Message)
+	}
+	return actions.ArkFlowPlanOf(plan).Point
 }
 
 // byHand is how many checkpoints somebody began: those that are due by time have the
