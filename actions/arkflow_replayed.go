@@ -40,13 +40,24 @@ func again(from arkflow.Point, later []arkflow.Point) []string {
 	if newest < 0 {
 		return append(out, "How much was read since is not exposed: no later point holds source positions.")
 	}
-	read := uint64(0)
+	read, back := uint64(0), false
 	for _, f := range from.Positions {
 		for _, n := range later[newest].Positions {
-			if sideOf(n.Topic) == sideOf(f.Topic) && n.Partition == f.Partition && n.Offset > f.Offset {
-				read += n.Offset - f.Offset
+			if sideOf(n.Topic) != sideOf(f.Topic) || n.Partition != f.Partition {
+				continue
 			}
+			if n.Offset < f.Offset {
+				back = true
+				continue
+			}
+			read += n.Offset - f.Offset
 		}
+	}
+	switch {
+	case back:
+		return append(out, fmt.Sprintf("The positions of %s lie before these: the job read from elsewhere since, and how much is processed again is not exposed.", safetext.Of(later[newest].ID)))
+	case read == 0:
+		return append(out, fmt.Sprintf("By %s nothing was read since.", safetext.Of(later[newest].ID)))
 	}
 	return append(out, fmt.Sprintf("By %s at least %s read since: they are processed again, and what they led to outside the job happens again.",
 		safetext.Of(later[newest].ID), count(int64(read), "record was", "records were")))

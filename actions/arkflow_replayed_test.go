@@ -29,6 +29,14 @@ func TestWhatARollbackOfArkFlowProcessesAgain(t *testing.T) {
 			[]arkflow.Point{at("checkpoint-orders-9-3", &two, "pending"), at("checkpoint-orders-9-2", &two, "completed", 1500, 70), at("checkpoint-orders-9-1", &two, "completed", 1200, 60), at("savepoint-1-1", &one, "completed", 1000, 50)},
 			[]string{"Its sources go on at orders/0 from 1,000, orders/1 from 50.", "By checkpoint-orders-9-2 at least 520 records were read since", "2 completed points of later versions stay in the store, and version 1 restores none of them."},
 		},
+		"a later run that began elsewhere": {
+			[]arkflow.Point{at("checkpoint-orders-9-1", &two, "completed", 1500, 20), at("savepoint-1-1", &one, "completed", 1000, 50)},
+			[]string{"The positions of checkpoint-orders-9-1 lie before these: the job read from elsewhere since"},
+		},
+		"nothing read since": {
+			[]arkflow.Point{at("checkpoint-orders-9-1", &two, "completed", 1000, 50), at("savepoint-1-1", &one, "completed", 1000, 50)},
+			[]string{"By checkpoint-orders-9-1 nothing was read since."},
+		},
 		"no later positions": {
 			[]arkflow.Point{at("checkpoint-orders-9-1", &two, "completed"), at("savepoint-1-1", &one, "completed", 1000)},
 			[]string{"How much was read since is not exposed", "1 completed point of a later version stays"},
