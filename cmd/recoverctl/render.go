@@ -310,7 +310,7 @@ func renderRules(t *table, v inspect.RestoreValidation) {
 	t.line("")
 }
 
-func renderValidation(t *table, v inspect.RestoreValidation, now time.Time) {
+func renderValidation(t *table, v inspect.RestoreValidation, store inspect.Store, now time.Time) {
 	renderRules(t, v)
 	for _, a := range v.Assumed {
 		t.row(text("assumed"), text(a))
@@ -327,7 +327,7 @@ func renderValidation(t *table, v inspect.RestoreValidation, now time.Time) {
 	}
 	t.row(text("accepted and newer"), text(nearbyText(v.Newer, now)))
 	t.row(text("accepted and older"), text(nearbyText(v.Older, now)))
-	renderWindow(t, v.Window)
+	renderWindow(t, store, v.Window)
 	renderLater(t, v)
 	renderNext(t, v.Next)
 }
@@ -421,12 +421,12 @@ func restoredCalls(c *inspect.CallCounts, v inspect.Verdict) string {
 	}
 }
 
-func renderWindow(t *table, window []inspect.Window) {
+func renderWindow(t *table, store inspect.Store, window []inspect.Window) {
 	if len(window) == 0 {
 		return
 	}
 	t.line("")
-	t.row(num("PARTITION"), num("REPLAYS FROM"), num("TO"), num("SPAN"))
+	t.row(num(strings.ToUpper(store.Part())), num("REPLAYS FROM"), num("TO"), num("SPAN"))
 	for _, w := range window {
 		t.row(num(fmt.Sprint(w.Partition)), num(figures.Group(w.From)), num(figures.Group(w.To)), num(figures.Group(w.To-w.From)))
 	}

@@ -122,7 +122,7 @@ nothing at that URI or no such plan, 9 the plan is not valid.`,
 				if cmd.Context().Err() != nil {
 					return cmd.Context().Err()
 				}
-				if err := a.printer().result("RestoreValidation", v, faults, func(t *table) { renderValidation(t, v, a.clock.Now()) }); err != nil {
+				if err := a.printer().result("RestoreValidation", v, faults, func(t *table) { renderValidation(t, v, job.Store, a.clock.Now()) }); err != nil {
 					return err
 				}
 				if v.Verdict != inspect.Accepted || v.Later != nil && v.Later.Verdict != inspect.Accepted {

@@ -108,7 +108,7 @@ func (p *page) verdict(point inspect.PointSummary) {
 	reading := p.reader.Reading
 	switch v.Verdict {
 	case inspect.Accepted:
-		p.Sign(theme.OK, "accepted: "+replays(point)+".")
+		p.Sign(theme.OK, "accepted: "+replays(p.job.Store, point)+".")
 	case inspect.Rejected:
 		sentence := "a rule refuses it"
 		if len(v.Reasons) > 0 {
@@ -140,12 +140,12 @@ func (p *page) verdict(point inspect.PointSummary) {
 	p.Hang(indent, theme.Muted, phrase.Safe(point.URI)+"  ("+facts+")")
 }
 
-func replays(point inspect.PointSummary) string {
+func replays(store inspect.Store, point inspect.PointSummary) string {
 	windows := point.Validation.Window
 	if len(windows) == 0 {
 		return "a restore replays nothing"
 	}
-	return fmt.Sprintf("a restore replays a span of %s offsets in %s", figures.Group(point.Span), phrase.Count(len(windows), "partition", "partitions"))
+	return fmt.Sprintf("a restore replays a span of %s offsets in %s", figures.Group(point.Span), phrase.Parts(store, len(windows)))
 }
 
 // faults are what could not be read when the point was judged.
