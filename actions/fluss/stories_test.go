@@ -168,7 +168,7 @@ func TestAChangedEntryIsRefused(t *testing.T) {
 	s.stored(sink, 0, 8, 4)
 	s.deletes()
 	s.deleted(sink)
-	s.stored(sink, 0, 8, 4) // the same offsets, and another expiry
+	s.stored(sink, 3*time.Hour, 8, 4) // the same offsets, and another expiry
 	_, refused, err := s.apply()
 	if err != nil || refused == nil || refused.Problem.Code != "producer-entry-changed" {
 		t.Fatal(refused, err)
