@@ -119,7 +119,7 @@ func (a asked) earlier() int {
 // sent is how many requests came whose path ends so.
 func (s *scene) sent(end string) (n int) {
 	for _, r := range s.hub.Requests() {
-		if r.Method == "POST" && strings.HasSuffix(r.Path, end) {
+		if r.Method == http.MethodPost && strings.HasSuffix(r.Path, end) {
 			n++
 		}
 	}
@@ -318,7 +318,7 @@ func TestAReadingFails(t *testing.T) {
 	clean.applied()
 	routes := map[string]bool{}
 	for _, r := range clean.hub.Requests()[before:] {
-		if r.Method == "GET" {
+		if r.Method == http.MethodGet {
 			routes[r.Path] = true
 		}
 	}

@@ -1,6 +1,7 @@
 package arkflow_test
 
 import (
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -101,7 +102,7 @@ func TestTheLeaderIsWrittenTo(t *testing.T) {
 		t.Errorf("the leader did %s", got)
 	}
 	for _, r := range standby.Requests() {
-		if r.Method != "GET" {
+		if r.Method != http.MethodGet {
 			t.Errorf("the standby got %s %s", r.Method, r.Path)
 		}
 	}
