@@ -27,6 +27,9 @@ func (a *app) consoleArkFlow(p config.Profile, to connections, prompt secret.Pro
 			continue
 		}
 		job, hub := jobOf(p.Name, j), consoleHub{app: a, job: j, to: to, prompt: prompt}
+		if j.Name == config.AdHoc {
+			job.Name = "" // which nothing at the hub is called
+		}
 		o := screens.Options{Theme: look, Now: a.clock.Now, Job: job}
 		if j.ArkFlow.WAL != "" {
 			o.Log = consoleWAL{a.logs(to.stores), j.ArkFlow.WAL}
@@ -42,9 +45,11 @@ func (a *app) consoleArkFlow(p config.Profile, to connections, prompt secret.Pro
 	return all
 }
 
-// isArkFlow reports whether a job is one that is read at a hub, or from its log.
+// isArkFlow reports whether a job is one that is read at a hub, or from its log. One
+// that flags alone make has no engine: it is one where it has nothing else.
 func isArkFlow(j config.Job) bool {
-	return j.Engine == "arkflow" && (j.ArkFlow.Hub != "" || j.ArkFlow.WAL != "")
+	its := j.Engine == "arkflow" || j.Engine == "" && j.ActionState.Topic == "" && j.Fluss.Table == ""
+	return its && (j.ArkFlow.Hub != "" || j.ArkFlow.WAL != "")
 }
 
 // consoleHub is one job's hub. It is connected to for each answer.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/recoverctl/recoverctl/actions"
+	"github.com/recoverctl/recoverctl/config"
 	"github.com/recoverctl/recoverctl/inspect"
 	"github.com/recoverctl/recoverctl/internal/clock"
 	"github.com/recoverctl/recoverctl/internal/testkit/arkincident"
@@ -32,12 +33,12 @@ func arkflowConsole(t *testing.T) (in *arkincident.Incident, d *tuitest.Driver, 
 		t.Fatal(err)
 	}
 	t.Cleanup(in.Close)
-	config := filepath.Join(t.TempDir(), "config.yaml")
-	if err := os.WriteFile(config, in.ConfigYAML(), 0o600); err != nil {
+	file := filepath.Join(t.TempDir(), "config.yaml")
+	if err := os.WriteFile(file, in.ConfigYAML(), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	a := &app{streams: streams{in: strings.NewReader(""), out: io.Discard, err: io.Discard, environ: []string{"HOME=" + t.TempDir()}}, clock: clock.System{}}
-	if err := newRoot(a).PersistentFlags().Parse([]string{"--config", config}); err != nil {
+	if err := newRoot(a).PersistentFlags().Parse([]string{"--config", file}); err != nil {
 		t.Fatal(err)
 	}
 	if err := a.load(); err != nil {
@@ -173,5 +174,26 @@ func TestTheConsoleRollsAnArkFlowJobBack(t *testing.T) {
 	}
 	if result.Verdict != actions.Applied && result.Verdict != actions.Undecided {
 		t.Errorf("%s: %s", result.Verdict, result.Message)
+	}
+}
+
+// A job is ArkFlow's by its engine, or because flags name a hub or a log and nothing
+// else.
+func TestWhichJobsAreArkFlows(t *testing.T) {
+	hub, topic := config.ArkFlow{Hub: "http://hub:8080"}, config.ActionState{Topic: "action-state"}
+	for name, tt := range map[string]struct {
+		job  config.Job
+		want bool
+	}{
+		"of the engine, with a hub":  {config.Job{Engine: "arkflow", ArkFlow: hub}, true},
+		"of the engine, with a log":  {config.Job{Engine: "arkflow", ArkFlow: config.ArkFlow{WAL: "wal.redb"}}, true},
+		"of the engine alone":        {config.Job{Engine: "arkflow"}, false},
+		"made by flags":              {config.Job{Name: config.AdHoc, ArkFlow: hub}, true},
+		"made by flags, with topic":  {config.Job{Name: config.AdHoc, ArkFlow: hub, ActionState: topic}, false},
+		"of Flink Agents with a hub": {config.Job{Engine: "flink-agents", ArkFlow: hub, ActionState: topic}, false},
+	} {
+		if got := isArkFlow(tt.job); got != tt.want {
+			t.Errorf("%s: %v", name, got)
+		}
 	}
 }

@@ -1,8 +1,8 @@
 package arkflow
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -53,6 +53,9 @@ func (o Options) find(ctx context.Context) (found, error) {
 		}
 		return found{log: &l}, nil
 	}
+	if o.Job.Name == "" {
+		return o.all(ctx)
+	}
 	d, err := o.Source.Job(ctx, o.Job.Name)
 	switch kind := fault.KindOf(err); {
 	case d.Hub.Address != "":
@@ -60,6 +63,11 @@ func (o Options) find(ctx context.Context) (found, error) {
 	case kind != fault.NotFound && kind != fault.Unsupported:
 		return found{}, err
 	}
+	return o.all(ctx)
+}
+
+// all is what the hub has, and the stream of the name.
+func (o Options) all(ctx context.Context) (found, error) {
 	l, err := o.Source.Jobs(ctx)
 	if l.Hub.Address == "" {
 		return found{}, err
@@ -134,7 +142,7 @@ func (o Options) commands() []tui.Command {
 		return nil
 	}
 	return []tui.Command{{
-		Name: "hub", Help: "every job and stream of the ArkFlow hub of " + phrase.Job(o.Job),
+		Name: "hub", Help: "every job and stream of the ArkFlow hub",
 		Run: func(string) tui.Cmd { return tui.Push(NewHub(o)) },
 	}}
 }
@@ -209,8 +217,12 @@ func streamStanding(l arkflow.JobList, one arkflow.StreamState) jobs.Standing {
 }
 
 func hubStanding(o Options, l arkflow.JobList) jobs.Standing {
+	what := "The hub at " + phrase.Safe(l.Hub.Address)
+	if o.Job.Name != "" {
+		what += " has no job and no one stream named " + phrase.Safe(o.Job.Name)
+	}
 	return jobs.Standing{Live: "hub", Facts: []string{
-		fmt.Sprintf("The hub at %s has no job and no one stream named %s: enter shows all that it has", phrase.Safe(l.Hub.Address), phrase.Job(o.Job)),
+		what + ": enter shows all that it has",
 		phrase.Count(len(l.Jobs), "job", "jobs") + ", " + phrase.Count(len(l.Streams), "stream", "streams"),
 	}}
 }
@@ -241,7 +253,7 @@ type opening struct {
 
 func (s *opening) Init() tui.Cmd           { return s.reader.read() }
 func (s *opening) Reload() tui.Cmd         { return s.reader.read() }
-func (s *opening) Crumb() string           { return phrase.Job(s.options.Job) }
+func (s *opening) Crumb() string           { return cmp.Or(phrase.Safe(s.options.Job.Name), "hub") }
 func (s *opening) Status() tui.Status      { return tui.Status{} }
 func (s *opening) Keys() []tui.Key         { return s.options.logKey() }
 func (s *opening) Commands() []tui.Command { return s.options.commands() }

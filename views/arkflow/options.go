@@ -27,7 +27,7 @@ type Options struct {
 	Theme theme.Theme
 	Now   func() time.Time // time.Now if nil
 	// Job is the profile's. Its name is that of a job or of a stream at the hub;
-	// where it is neither, the hub itself is shown.
+	// where it is neither, or empty, the hub itself is shown.
 	Job    inspect.Job
 	Source Source     // nil: no hub is configured
 	Log    wal.Source // nil: no write-ahead log is configured

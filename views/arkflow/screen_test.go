@@ -69,7 +69,7 @@ func open(s *scene, root tui.Screen, width, height int) *tuitest.Driver {
 func TestANameOpensWhatItIs(t *testing.T) {
 	s := newScene(t)
 	for name, says := range map[string]string{
-		arkincident.JobDegraded: "DEGRADED", arkincident.StreamReady: "Its write-ahead log", arkincident.StreamGap: "entries in between are missing", "orders": "JOB OR STREAM",
+		arkincident.JobDegraded: "DEGRADED", arkincident.StreamReady: "Its write-ahead log", arkincident.StreamGap: "entries in between are missing", "orders": "JOB OR STREAM", "": "JOB OR STREAM",
 	} {
 		d := open(s, s.list(viewtest.Plain(), name), 120, 40)
 		d.Press("enter")
