@@ -227,9 +227,21 @@ func (s *Server) serve(c net.Conn) {
 		}
 		xid, op := int32(binary.BigEndian.Uint32(frame)), int32(binary.BigEndian.Uint32(frame[4:]))
 		answer, ends := s.answer(xid, op, frame[8:])
-		if answer != nil && !s.send(c, answer) || ends {
+		if answer != nil && !s.send(c, answer) {
 			return
 		}
+		if ends {
+			finish(c)
+			return
+		}
+	}
+}
+
+// finish says no more, and reads on until the client has gone: a connection that is
+// closed with requests unread may take the last answer with it.
+func finish(c net.Conn) {
+	if half, ok := c.(interface{ CloseWrite() error }); ok && half.CloseWrite() == nil {
+		_, _ = io.Copy(io.Discard, c) // what comes is of no interest
 	}
 }
 
