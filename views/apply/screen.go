@@ -28,9 +28,7 @@ type Screen struct {
 	asked string    // name of the step that waits for a go; "" for none
 	since time.Time // when that was first shown
 
-	size  tui.Size
-	look  theme.Palette // that the page was painted with
-	sheet *sheet.Sheet
+	*sheet.Written
 }
 
 // New makes the screen.
@@ -38,7 +36,9 @@ func New(o Options) *Screen {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Screen{theme: o.Theme, now: o.Now, running: o.Running, sheet: sheet.New(o.Theme)}
+	s := &Screen{theme: o.Theme, now: o.Now, running: o.Running}
+	s.Written = sheet.NewWritten(o.Theme, s.page)
+	return s
 }
 
 // Init implements tui.Screen.
@@ -58,7 +58,7 @@ func (s *Screen) Pulse() tui.Cmd {
 	if over && !s.ended {
 		s.ended = true
 		s.running.seen.Store(true)
-		s.sheet.Top()
+		s.Top()
 		cmd = tui.ReloadOthers() // what they show was changed
 	}
 	waits := ""
@@ -67,27 +67,11 @@ func (s *Screen) Pulse() tui.Cmd {
 	}
 	if waits != s.asked {
 		s.asked, s.since = waits, s.now()
-		s.sheet.Top()
+		s.Top()
 	}
-	s.lay()
+	s.Lay()
 	return cmd
 }
-
-// Resize implements tui.Resizer.
-func (s *Screen) Resize(size tui.Size) {
-	if look := s.theme.Palette(); size != s.size || look != s.look {
-		s.size, s.look = size, look
-		s.lay()
-	}
-}
-
-func (s *Screen) lay() {
-	s.sheet.Set(s.page(s.size))
-	s.sheet.Resize(s.size.Height)
-}
-
-// View implements tui.Screen.
-func (s *Screen) View(size tui.Size) string { return s.sheet.View(size) }
 
 // Crumb implements tui.Screen.
 func (s *Screen) Crumb() string { return "apply " + s.running.name }
@@ -126,7 +110,7 @@ func (s *Screen) Keys() []tui.Key {
 			tui.Key{Keys: []string{"A"}, Help: "write", Dangerous: true, Disabled: func() string { return s.cannot(true) }, Run: func() tui.Cmd { return s.proceed(true) }})
 	}
 	keys = append(keys, tui.CopyKey(func() (what, text string) { return "the receipt", s.receipt() }))
-	return append(keys, s.sheet.Keys()...)
+	return append(keys, s.Written.Keys()...)
 }
 
 // cannot is why no go can be given with the key that reads, or that writes.

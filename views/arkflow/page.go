@@ -16,39 +16,37 @@ type page struct {
 	write  func(p *sheet.Page)
 	keys   func() []tui.Key
 
-	size  tui.Size
-	look  theme.Palette // that the page was painted with
-	at    time.Time     // when what was painted was read
-	sheet *sheet.Sheet
+	*sheet.Written
+	at time.Time // when what was painted was read
 }
 
 func newPage(th theme.Theme, crumb string, readAt func() time.Time, write func(*sheet.Page), keys func() []tui.Key) *page {
-	return &page{theme: th, crumb: crumb, readAt: readAt, write: write, keys: keys, sheet: sheet.New(th)}
+	s := &page{theme: th, crumb: crumb, readAt: readAt, write: write, keys: keys}
+	s.Written = sheet.NewWritten(th, s.lines)
+	return s
 }
 
-func (s *page) Init() tui.Cmd             { return nil }
-func (s *page) Crumb() string             { return s.crumb }
-func (s *page) Update(tui.Msg) tui.Cmd    { return nil }
-func (s *page) Status() tui.Status        { return tui.Status{ReadAt: s.readAt()} }
-func (s *page) View(size tui.Size) string { return s.sheet.View(size) }
+func (s *page) Init() tui.Cmd          { return nil }
+func (s *page) Crumb() string          { return s.crumb }
+func (s *page) Update(tui.Msg) tui.Cmd { return nil }
+func (s *page) Status() tui.Status     { return tui.Status{ReadAt: s.readAt()} }
 
 // Keys implements tui.Screen.
-func (s *page) Keys() []tui.Key { return append(s.keys(), s.sheet.Keys()...) }
+func (s *page) Keys() []tui.Key { return append(s.keys(), s.Written.Keys()...) }
 
-// Resize implements tui.Resizer.
+// Resize implements tui.Resizer. What was read since is written, too.
 func (s *page) Resize(size tui.Size) {
-	if look := s.theme.Palette(); size != s.size || look != s.look || !s.readAt().Equal(s.at) {
-		s.size, s.look = size, look
-		s.lay()
+	s.Written.Resize(size)
+	if !s.readAt().Equal(s.at) {
+		s.Lay()
 	}
 }
 
-func (s *page) lay() {
-	p := &sheet.Page{Theme: s.theme, Width: s.size.Width}
+func (s *page) lines(size tui.Size) []string {
+	p := &sheet.Page{Theme: s.theme, Width: size.Width}
 	s.at = s.readAt()
 	s.write(p)
-	s.sheet.Set(p.Lines)
-	s.sheet.Resize(s.size.Height)
+	return p.Lines
 }
 
 // partOf is a page about a part of what a job's screen has read. Reading again is
@@ -71,6 +69,6 @@ func (p *partOf) Commands() []tui.Command { return p.job.Commands() }
 // Update implements tui.Screen.
 func (p *partOf) Update(msg tui.Msg) tui.Cmd {
 	cmd := p.job.Update(msg)
-	p.lay()
+	p.Lay()
 	return cmd
 }

@@ -219,7 +219,7 @@ func (c *check) keys() []tui.Key {
 	keys := []tui.Key{
 		{Keys: []string{"a"}, Help: help, Run: func() tui.Cmd {
 			c.all = !c.all
-			c.lay()
+			c.Lay()
 			return nil
 		}},
 		{Keys: []string{"n"}, Help: "next point", Disabled: c.alone, Run: c.next},
@@ -239,8 +239,8 @@ func (c *check) next() tui.Cmd {
 	points := c.job.reader.value.Points.Points
 	at := slices.IndexFunc(points, func(p arkflow.Point) bool { return p.ID == c.id })
 	c.id = points[(at+1)%len(points)].ID
-	c.sheet.Top()
-	c.lay()
+	c.Top()
+	c.Lay()
 	return nil
 }
 

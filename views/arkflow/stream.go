@@ -45,7 +45,7 @@ func (s *Stream) Reload() tui.Cmd { return s.reader.read() }
 // Update implements tui.Screen.
 func (s *Stream) Update(msg tui.Msg) tui.Cmd {
 	if s.reader.take(msg) {
-		s.lay()
+		s.Lay()
 	}
 	return nil
 }

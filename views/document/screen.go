@@ -108,9 +108,7 @@ type Screen struct {
 	asking  bool // it is judged again, to be put to the operator
 	steps   bool // as what is asked was asked for: in steps
 
-	size  tui.Size
-	look  theme.Palette // that the page was painted with
-	sheet *sheet.Sheet
+	*sheet.Written
 }
 
 // The slots of the screen's reads.
@@ -122,7 +120,11 @@ const (
 )
 
 // New makes the screen.
-func New(o Options) *Screen { return &Screen{options: o, sheet: sheet.New(o.Theme)} }
+func New(o Options) *Screen {
+	s := &Screen{options: o}
+	s.Written = sheet.NewWritten(o.Theme, func(size tui.Size) []string { return s.page(size.Width) })
+	return s
+}
 
 // Init implements tui.Screen.
 func (s *Screen) Init() tui.Cmd { return s.read(slotPlan) }
@@ -148,7 +150,7 @@ func (s *Screen) read(slot string) tui.Cmd {
 func (s *Screen) Again(source Source) tui.Cmd {
 	s.options.Source = source
 	s.made, s.known, s.err, s.written, s.asking = Made{}, false, nil, false, false
-	s.lay()
+	s.Lay()
 	return s.read(slotPlan)
 }
 
@@ -172,7 +174,7 @@ func (s *Screen) Update(msg tui.Msg) tui.Cmd {
 		if msg.Value.Plan.PlanID != "" || msg.Value.Needless != "" {
 			s.made, s.known = msg.Value, true
 		}
-		s.lay()
+		s.Lay()
 		if asked {
 			return s.ask(msg.Value, shown)
 		}
@@ -186,7 +188,7 @@ func (s *Screen) Update(msg tui.Msg) tui.Cmd {
 			return tui.Say(theme.Error, phrase.Told(msg.Err))
 		}
 		s.written = true
-		s.lay()
+		s.Lay()
 		return tui.Say(theme.OK, "the plan is written to "+phrase.Safe(s.made.File)+"; nothing else was changed")
 	}
 	return nil
@@ -211,7 +213,7 @@ func (s *Screen) ask(fresh Made, shown actions.DocumentReport) tui.Cmd {
 	case why != "":
 		return no(why)
 	case fresh.Report.Hash() != shown.Hash():
-		s.sheet.Top()
+		s.Top()
 		return no("it is not as it was shown. Look at the plan as it is now")
 	}
 	q := s.options.Source.Question(fresh)
@@ -253,22 +255,6 @@ func (s *Screen) lines(made Made) []string {
 	return out
 }
 
-// Resize implements tui.Resizer.
-func (s *Screen) Resize(size tui.Size) {
-	if look := s.options.Theme.Palette(); size != s.size || look != s.look {
-		s.size, s.look = size, look
-		s.lay()
-	}
-}
-
-func (s *Screen) lay() {
-	s.sheet.Set(s.page(s.size.Width))
-	s.sheet.Resize(s.size.Height)
-}
-
-// View implements tui.Screen.
-func (s *Screen) View(size tui.Size) string { return s.sheet.View(size) }
-
 // Crumb implements tui.Screen.
 func (s *Screen) Crumb() string {
 	if s.made.Plan.PlanID == "" {
@@ -302,7 +288,7 @@ func (s *Screen) Keys() []tui.Key {
 			return "the command that applies the plan", s.made.Apply
 		}),
 	)
-	return append(keys, s.sheet.Keys()...)
+	return append(keys, s.Written.Keys()...)
 }
 
 // cannotApply is why no apply of the plan would do anything.

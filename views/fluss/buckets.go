@@ -17,14 +17,14 @@ import (
 
 // NewBuckets makes the screen of the buckets of the job's table.
 func NewBuckets(o Options) tui.Screen {
-	return &page[fluss.Buckets]{
-		options: o, slot: slotBuckets, crumb: "buckets of " + phrase.Safe(o.Table), sheet: sheet.New(o.Theme),
+	return newPage(&page[fluss.Buckets]{
+		options: o, slot: slotBuckets, crumb: "buckets of " + phrase.Safe(o.Table),
 		ask:   func(ctx context.Context) (fluss.Buckets, []error, error) { return o.Source.Buckets(ctx) },
 		write: buckets,
 		keys: func(s *page[fluss.Buckets]) []tui.Key {
 			return []tui.Key{tui.CopyKey(func() (what, text string) { return "the table's name", phrase.Safe(s.value.Table) })}
 		},
-	}
+	})
 }
 
 // buckets is the page: what is wrong first, then each bucket.

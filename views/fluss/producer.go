@@ -32,17 +32,19 @@ type page[T any] struct {
 	err    error
 	faults []error
 
-	size  tui.Size
-	look  theme.Palette // that the page was painted with
-	sheet *sheet.Sheet
+	*sheet.Written
 }
 
-func (s *page[T]) Init() tui.Cmd             { return reading(s.options, s.slot, s.ask) }
-func (s *page[T]) Reload() tui.Cmd           { return s.Init() }
-func (s *page[T]) Crumb() string             { return s.crumb }
-func (s *page[T]) Status() tui.Status        { return tui.Status{ReadAt: s.readAt} }
-func (s *page[T]) Keys() []tui.Key           { return append(s.keys(s), s.sheet.Keys()...) }
-func (s *page[T]) View(size tui.Size) string { return s.sheet.View(size) }
+func newPage[T any](s *page[T]) *page[T] {
+	s.Written = sheet.NewWritten(s.options.Theme, s.lines)
+	return s
+}
+
+func (s *page[T]) Init() tui.Cmd      { return reading(s.options, s.slot, s.ask) }
+func (s *page[T]) Reload() tui.Cmd    { return s.Init() }
+func (s *page[T]) Crumb() string      { return s.crumb }
+func (s *page[T]) Status() tui.Status { return tui.Status{ReadAt: s.readAt} }
+func (s *page[T]) Keys() []tui.Key    { return append(s.keys(s), s.Written.Keys()...) }
 
 // Update implements tui.Screen. A read that failed leaves what was known.
 func (s *page[T]) Update(msg tui.Msg) tui.Cmd {
@@ -50,21 +52,13 @@ func (s *page[T]) Update(msg tui.Msg) tui.Cmd {
 		if s.err = msg.Err; msg.Err == nil {
 			s.value, s.faults, s.readAt, s.known = msg.Value.value, msg.Value.faults, msg.Value.at, true
 		}
-		s.lay()
+		s.Lay()
 	}
 	return nil
 }
 
-// Resize implements tui.Resizer.
-func (s *page[T]) Resize(size tui.Size) {
-	if look := s.options.Theme.Palette(); size != s.size || look != s.look {
-		s.size, s.look = size, look
-		s.lay()
-	}
-}
-
-func (s *page[T]) lay() {
-	p := &sheet.Page{Theme: s.options.Theme, Width: s.size.Width}
+func (s *page[T]) lines(size tui.Size) []string {
+	p := &sheet.Page{Theme: s.options.Theme, Width: size.Width}
 	p.Faults(theme.Error, "", s.err)
 	switch {
 	case s.known:
@@ -76,14 +70,13 @@ func (s *page[T]) lay() {
 	case s.err == nil:
 		p.Say("   reading " + s.crumb)
 	}
-	s.sheet.Set(p.Lines)
-	s.sheet.Resize(s.size.Height)
+	return p.Lines
 }
 
 // NewProducer makes the screen of one producer's entry.
 func NewProducer(o Options, id string) tui.Screen {
-	return &page[fluss.Producer]{
-		options: o, slot: slotProducer, crumb: "producer " + phrase.Safe(id), sheet: sheet.New(o.Theme),
+	return newPage(&page[fluss.Producer]{
+		options: o, slot: slotProducer, crumb: "producer " + phrase.Safe(id),
 		ask:   func(ctx context.Context) (fluss.Producer, []error, error) { return o.Source.Producer(ctx, id) },
 		write: func(p *sheet.Page, x fluss.Producer, at time.Time) { producer(p, x, at) },
 		keys: func(s *page[fluss.Producer]) []tui.Key {
@@ -100,7 +93,7 @@ func NewProducer(o Options, id string) tui.Screen {
 				}),
 			}
 		},
-	}
+	})
 }
 
 // noPlan is why no plan is made about a producer.

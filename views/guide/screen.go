@@ -41,9 +41,7 @@ type Screen struct {
 	err     error
 	at      time.Time
 
-	size  tui.Size
-	look  theme.Palette // that the page was painted with
-	sheet *sheet.Sheet
+	*sheet.Written
 }
 
 const slot = "guide"
@@ -54,7 +52,8 @@ func New(o Options) *Screen {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	s := &Screen{options: o, sheet: sheet.New(o.Theme)}
+	s := &Screen{options: o}
+	s.Written = sheet.NewWritten(o.Theme, func(size tui.Size) []string { return s.page(size.Width) })
 	s.report, _ = actions.GuideWords(o.Name)
 	return s
 }
@@ -80,26 +79,10 @@ func (s *Screen) Update(msg tui.Msg) tui.Cmd {
 		if len(loaded.Value.Steps) > 0 {
 			s.report, s.known, s.at = loaded.Value, true, s.options.Now()
 		}
-		s.lay()
+		s.Lay()
 	}
 	return nil
 }
-
-// Resize implements tui.Resizer.
-func (s *Screen) Resize(size tui.Size) {
-	if look := s.options.Theme.Palette(); size != s.size || look != s.look {
-		s.size, s.look = size, look
-		s.lay()
-	}
-}
-
-func (s *Screen) lay() {
-	s.sheet.Set(s.page(s.size.Width))
-	s.sheet.Resize(s.size.Height)
-}
-
-// View implements tui.Screen.
-func (s *Screen) View(size tui.Size) string { return s.sheet.View(size) }
 
 // Crumb implements tui.Screen.
 func (s *Screen) Crumb() string { return "guide " + s.options.Name }
@@ -143,7 +126,7 @@ func (s *Screen) Keys() []tui.Key {
 		}
 		return "the command of step " + phrase.Safe(next.Title), next.Commands[0]
 	})}
-	return append(keys, s.sheet.Keys()...)
+	return append(keys, s.Written.Keys()...)
 }
 
 // next is the first step that is not done.

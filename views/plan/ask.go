@@ -68,7 +68,7 @@ func (s *Screen) ask(fresh Made) tui.Cmd {
 		return no(why)
 	}
 	if i := slices.IndexFunc(fresh.Drift, func(d actions.Drift) bool { return !d.Allowed }); i >= 0 {
-		s.sheet.Top()
+		s.Top()
 		return no("it is not as it was shown: " + fresh.Drift[i].Message + ". Look at the plan as it is now")
 	}
 	p, err := s.proposal(fresh)

@@ -85,9 +85,7 @@ type Screen struct {
 	asking  bool // it is judged again, to be put to the operator
 	steps   bool // as what is asked was asked for: in steps
 
-	size  tui.Size
-	look  theme.Palette // that the page was painted with
-	sheet *sheet.Sheet
+	*sheet.Written
 }
 
 // The slots of the screen's reads.
@@ -99,7 +97,11 @@ const (
 )
 
 // New makes the screen.
-func New(o Options) *Screen { return &Screen{options: o, sheet: sheet.New(o.Theme)} }
+func New(o Options) *Screen {
+	s := &Screen{options: o}
+	s.Written = sheet.NewWritten(o.Theme, func(size tui.Size) []string { return s.page(size.Width) })
+	return s
+}
 
 // Init implements tui.Screen.
 func (s *Screen) Init() tui.Cmd { return s.read() }
@@ -137,7 +139,7 @@ func (s *Screen) Update(msg tui.Msg) tui.Cmd {
 		if msg.Value.Plan.PlanID != "" {
 			s.made, s.known = msg.Value, true
 		}
-		s.lay()
+		s.Lay()
 		if asked {
 			return s.ask(msg.Value)
 		}
@@ -151,27 +153,11 @@ func (s *Screen) Update(msg tui.Msg) tui.Cmd {
 			return tui.Say(theme.Error, phrase.Safe(phrase.Faults(msg.Err)[0].Error()))
 		}
 		s.written = true
-		s.lay()
+		s.Lay()
 		return tui.Say(theme.OK, "the plan is written to "+phrase.Safe(s.made.File)+"; nothing else was changed")
 	}
 	return nil
 }
-
-// Resize implements tui.Resizer.
-func (s *Screen) Resize(size tui.Size) {
-	if look := s.options.Theme.Palette(); size != s.size || look != s.look {
-		s.size, s.look = size, look
-		s.lay()
-	}
-}
-
-func (s *Screen) lay() {
-	s.sheet.Set(s.page(s.size.Width))
-	s.sheet.Resize(s.size.Height)
-}
-
-// View implements tui.Screen.
-func (s *Screen) View(size tui.Size) string { return s.sheet.View(size) }
 
 // Crumb implements tui.Screen.
 func (s *Screen) Crumb() string {
@@ -200,7 +186,7 @@ func (s *Screen) Keys() []tui.Key {
 		}
 		return "the command that applies the plan", s.made.Apply
 	}))
-	return append(keys, s.sheet.Keys()...)
+	return append(keys, s.Written.Keys()...)
 }
 
 // cannotApply is why no apply of the plan would do anything.

@@ -56,9 +56,7 @@ type Screen struct {
 	answer  bool      // a read has ended
 	readAt  time.Time // zero: nothing of the point was read
 
-	size  tui.Size
-	look  theme.Palette // that the page was painted with
-	sheet *sheet.Sheet
+	*sheet.Written
 }
 
 // New makes the screen.
@@ -70,7 +68,9 @@ func New(o Options) *Screen {
 	if !ok {
 		name = phrase.Last(o.Point)
 	}
-	return &Screen{options: o, name: name, sheet: sheet.New(o.Theme)}
+	s := &Screen{options: o, name: name}
+	s.Written = sheet.NewWritten(o.Theme, func(size tui.Size) []string { return s.page(size.Width) })
+	return s
 }
 
 // Init implements tui.Screen.
@@ -93,7 +93,7 @@ func (s *Screen) Update(msg tui.Msg) tui.Cmd {
 	if loaded.Err == nil || !empty(loaded.Value) {
 		s.point, s.readAt = loaded.Value, s.started
 	}
-	s.lay()
+	s.Lay()
 	return nil
 }
 
@@ -102,22 +102,6 @@ func (s *Screen) Update(msg tui.Msg) tui.Cmd {
 func empty(p inspect.RecoveryPoint) bool {
 	return len(p.Checks) == 0 && len(p.Operators) == 0 && len(p.Markers) == 0 && p.MetadataVersion == 0
 }
-
-// Resize implements tui.Resizer.
-func (s *Screen) Resize(size tui.Size) {
-	if look := s.options.Theme.Palette(); size != s.size || look != s.look {
-		s.size, s.look = size, look
-		s.lay()
-	}
-}
-
-func (s *Screen) lay() {
-	s.sheet.Set(s.page(s.size.Width))
-	s.sheet.Resize(s.size.Height)
-}
-
-// View implements tui.Screen.
-func (s *Screen) View(size tui.Size) string { return s.sheet.View(size) }
 
 // Crumb implements tui.Screen.
 func (s *Screen) Crumb() string { return s.name }
@@ -152,5 +136,5 @@ func (s *Screen) Keys() []tui.Key {
 			return tui.Push(back.Open(s.options.Point))
 		}})
 	}
-	return append(append(keys, address), s.sheet.Keys()...)
+	return append(append(keys, address), s.Written.Keys()...)
 }
