@@ -9,6 +9,7 @@ import (
 
 	"github.com/recoverctl/recoverctl/internal/access"
 	"github.com/recoverctl/recoverctl/internal/fault"
+	"github.com/recoverctl/recoverctl/internal/figures"
 	"github.com/recoverctl/recoverctl/internal/safetext"
 )
 
@@ -98,7 +99,7 @@ func Ask(q Question, a Answer) (approval Approval, unneeded []string, err error)
 		}
 	}
 	if open != nil {
-		return Approval{}, nil, denied("%s not accepted: %s", count(len(open), "warning is", "warnings are"), strings.Join(open, ", ")).
+		return Approval{}, nil, denied("%s not accepted: %s", figures.Count(len(open), "warning is", "warnings are"), strings.Join(open, ", ")).
 			WithHint("look at the report; what is accepted is named one by one, as in --accept %s", open[0])
 	}
 	for _, name := range a.Accept {
@@ -130,7 +131,7 @@ func (q Question) checkDigits(digits string) error {
 	case digits == "":
 		return denied("nobody approved the plan").WithHint("look at its report, then give --approve with %d digits of its id", want)
 	case strings.HasPrefix(id, digits):
-		return denied("%s of the plan id are not enough: %s asks for %d", count(len(digits), "digit", "digits"), q.Environment, want).
+		return denied("%s of the plan id are not enough: %s asks for %d", figures.Count(len(digits), "digit", "digits"), q.Environment, want).
 			WithHint("give --approve with %d digits of the plan's id", want)
 	default:
 		return denied("%s is not the id of this plan", quote(digits)).WithHint("look at the plan again: its id is %s", short(id)+"…")

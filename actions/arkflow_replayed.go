@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/recoverctl/recoverctl/inspect/arkflow"
+	"github.com/recoverctl/recoverctl/internal/figures"
 	"github.com/recoverctl/recoverctl/internal/safetext"
 )
 
@@ -60,7 +61,7 @@ func again(from arkflow.Point, later []arkflow.Point) []string {
 		return append(out, fmt.Sprintf("By %s nothing was read since.", safetext.Of(later[newest].ID)))
 	}
 	return append(out, fmt.Sprintf("By %s at least %s read since: they are processed again, and what they led to outside the job happens again.",
-		safetext.Of(later[newest].ID), count(int64(read), "record was", "records were")))
+		safetext.Of(later[newest].ID), figures.Count(int64(read), "record was", "records were")))
 }
 
 func partitionText(s arkflow.SourcePosition) string {
@@ -83,5 +84,5 @@ func lost(p ArkFlowPlan, later []arkflow.Point) []string {
 		return []string{"What the job's state held since then is lost."}
 	}
 	return []string{fmt.Sprintf("What the job's state held since then is lost: %s in the store, and version %d restores none of them.",
-		count(n, "completed point of a later version stays", "completed points of later versions stay"), p.Version)}
+		figures.Count(n, "completed point of a later version stays", "completed points of later versions stay"), p.Version)}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/recoverctl/recoverctl/inspect"
 	"github.com/recoverctl/recoverctl/inspect/arkflow"
+	"github.com/recoverctl/recoverctl/internal/figures"
 	"github.com/recoverctl/recoverctl/internal/safetext"
 )
 
@@ -187,6 +188,6 @@ func restartNotes(e ArkFlowEvidence) []string {
 	case l.Window == nil:
 		return []string{"By its write-ahead log nothing is sent again."}
 	default:
-		return []string{fmt.Sprintf("By its write-ahead log %s sent again, from sequence %s on.", count(int(l.Window.Entries), "entry is", "entries are"), group(int64(l.Window.From)))}
+		return []string{fmt.Sprintf("By its write-ahead log %s sent again, from sequence %s on.", figures.Count(int(l.Window.Entries), "entry is", "entries are"), group(int64(l.Window.From)))}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/recoverctl/recoverctl/inspect"
+	"github.com/recoverctl/recoverctl/internal/figures"
 )
 
 // CallsBefore counts durable calls whose last record lies before the plan's
@@ -111,13 +112,13 @@ func (c *CallsBefore) total() int64 {
 func (c *CallsBefore) warning() string {
 	var parts []string
 	if n := c.Pending + c.Overwritten; n > 0 {
-		parts = append(parts, count(n, "call", "calls")+" without a known outcome")
+		parts = append(parts, figures.Count(n, "call", "calls")+" without a known outcome")
 	}
 	if c.Saved > 0 {
-		parts = append(parts, count(c.Saved, "saved result", "saved results")+" of open actions")
+		parts = append(parts, figures.Count(c.Saved, "saved result", "saved results")+" of open actions")
 	}
 	if c.Completed > 0 {
-		parts = append(parts, count(c.Completed, "call", "calls")+" of completed actions whose sequence is open")
+		parts = append(parts, figures.Count(c.Completed, "call", "calls")+" of completed actions whose sequence is open")
 	}
 	verb := "are"
 	if c.total() == 1 {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/recoverctl/recoverctl/inspect"
+	"github.com/recoverctl/recoverctl/internal/figures"
 	"github.com/recoverctl/recoverctl/internal/safetext"
 )
 
@@ -229,7 +230,7 @@ func (d *drifting) since(approved Report) {
 		}
 	}
 	if len(grew) > 0 {
-		d.add("logEnd", nil, nil, true, "the log end grew on %s", count(len(grew), "partition", "partitions"))
+		d.add("logEnd", nil, nil, true, "the log end grew on %s", figures.Count(len(grew), "partition", "partitions"))
 	}
 	if len(shrank) > 0 {
 		d.add("logEnd", nil, nil, false, "the log end went back on %s: records were lost or the topic was made again", on(shrank))

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/recoverctl/recoverctl/inspect"
+	"github.com/recoverctl/recoverctl/internal/figures"
 	"github.com/recoverctl/recoverctl/internal/safetext"
 )
 
@@ -108,9 +109,9 @@ func (f guideFacts) controlFit(isNew bool) (GuideState, string) {
 	case history.Own != nil && len(history.Operations) == 1:
 		return done("%s holds the plan of the chosen point alone", name)
 	case isNew:
-		return open("%s is not new: it holds %s", name, count(len(history.Operations), "operation", "operations"))
+		return open("%s is not new: it holds %s", name, figures.Count(len(history.Operations), "operation", "operations"))
 	default:
-		return open("%s holds %s: this would not be the first cleanup", name, count(len(history.Operations), "operation", "operations"))
+		return open("%s holds %s: this would not be the first cleanup", name, figures.Count(len(history.Operations), "operation", "operations"))
 	}
 }
 
@@ -183,7 +184,7 @@ func (f guideFacts) versionedPoint() (GuideState, string) {
 	if f.planProblem != nil {
 		return open("%s", f.planProblem.Message)
 	}
-	return done("%s has %s of topic %s, id %s", pointName(*f.Own), count(len(f.Own.Markers), "versioned marker", "versioned markers"),
+	return done("%s has %s of topic %s, id %s", pointName(*f.Own), figures.Count(len(f.Own.Markers), "versioned marker", "versioned markers"),
 		quote(f.plan.Topic), safetext.Of(f.plan.TopicID))
 }
 
@@ -195,7 +196,7 @@ func (f guideFacts) anyPoint() (GuideState, string) {
 	if merged.Problem != nil {
 		return open("%s", merged.Problem.Message)
 	}
-	return done("%s has %s: %s", pointName(*f.Own), count(len(f.Own.Markers), "marker", "markers"), merged.Kind)
+	return done("%s has %s: %s", pointName(*f.Own), figures.Count(len(f.Own.Markers), "marker", "markers"), merged.Kind)
 }
 
 // pointName is a point in a sentence.
@@ -413,7 +414,7 @@ func (f guideFacts) historyRefused() (GuideState, string) {
 	case p == nil && len(history.Operations) == 0:
 		return open("nothing is wrong with the history: it holds no operation. Do not go on")
 	case p == nil:
-		return open("nothing is wrong with the history: %s can be advanced. Do not go on", count(len(history.Operations), "operation", "operations"))
+		return open("nothing is wrong with the history: %s can be advanced. Do not go on", figures.Count(len(history.Operations), "operation", "operations"))
 	case p.Code == recordsHidden:
 		return open("it is not the history that is refused: %s. Do not go on before that is over", p.Message)
 	default:
@@ -469,9 +470,9 @@ func (f guideFacts) pastOld() (GuideState, string) {
 		}
 	}
 	if unread > 0 {
-		return unknown("the point is past every boundary that can be read, and %s of the old control topic can't be", count(unread, "record", "records"))
+		return unknown("the point is past every boundary that can be read, and %s of the old control topic can't be", figures.Count(unread, "record", "records"))
 	}
-	return done("the point is at or past every boundary of this topic on the old control topic (%s)", count(seen, "record", "records"))
+	return done("the point is at or past every boundary of this topic on the old control topic (%s)", figures.Count(seen, "record", "records"))
 }
 
 func (f guideFacts) newNamed() (GuideState, string) {

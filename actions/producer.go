@@ -13,6 +13,7 @@ import (
 
 	"github.com/recoverctl/recoverctl/inspect"
 	"github.com/recoverctl/recoverctl/inspect/fluss"
+	"github.com/recoverctl/recoverctl/internal/figures"
 )
 
 // The kinds of plan that change what a Fluss cluster keeps for a producer.
@@ -462,7 +463,7 @@ func logWords(logs []ProducerLog) string {
 	case words == nil:
 		return "no tables"
 	case size > most:
-		return fmt.Sprintf("%s of %s, which the plan names (%s)", count(buckets, "bucket", "buckets"), count(len(logs), "table or partition", "tables and partitions"), offsetsOf(logs))
+		return fmt.Sprintf("%s of %s, which the plan names (%s)", figures.Count(buckets, "bucket", "buckets"), figures.Count(len(logs), "table or partition", "tables and partitions"), offsetsOf(logs))
 	default:
 		return strings.Join(words, "; ")
 	}

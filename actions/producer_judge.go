@@ -7,6 +7,7 @@ import (
 
 	"github.com/recoverctl/recoverctl/inspect"
 	"github.com/recoverctl/recoverctl/inspect/fluss"
+	"github.com/recoverctl/recoverctl/internal/figures"
 	"github.com/recoverctl/recoverctl/internal/safetext"
 )
 
@@ -155,7 +156,7 @@ func entryWords(p fluss.Producer) string {
 	if p.Expired {
 		word = "expired"
 	}
-	return fmt.Sprintf("%s of %s, %s at %s", count(buckets, "bucket", "buckets"), count(len(p.Tables), "table or partition", "tables and partitions"), word, expiryText(*p.Expires))
+	return fmt.Sprintf("%s of %s, %s at %s", figures.Count(buckets, "bucket", "buckets"), figures.Count(len(p.Tables), "table or partition", "tables and partitions"), word, expiryText(*p.Expires))
 }
 
 // JudgeProducer says what has become of a plan from the entry as it was read.
@@ -228,7 +229,7 @@ func startWith(p fluss.Producer, when string) string {
 	case *p.Undo == 0:
 		until += ": nothing was written since, so it undoes nothing."
 	default:
-		until += fmt.Sprintf(" and undoes the %s written since.", count(*p.Undo, "row", "rows"))
+		until += fmt.Sprintf(" and undoes the %s written since.", figures.Count(*p.Undo, "row", "rows"))
 	}
 	return until + restored
 }

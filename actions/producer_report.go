@@ -8,6 +8,7 @@ import (
 
 	"github.com/recoverctl/recoverctl/inspect"
 	"github.com/recoverctl/recoverctl/inspect/fluss"
+	"github.com/recoverctl/recoverctl/internal/figures"
 	"github.com/recoverctl/recoverctl/internal/safetext"
 )
 
@@ -83,7 +84,7 @@ func bucketsOf(logs []ProducerLog) string {
 		if l.Name != "" {
 			name = safetext.Of(l.Name).String() + " (" + name + ")"
 		}
-		words = append(words, count(len(l.Buckets), "bucket", "buckets")+" of "+name)
+		words = append(words, figures.Count(len(l.Buckets), "bucket", "buckets")+" of "+name)
 	}
 	if words == nil {
 		return "no tables that this user may see"
@@ -193,7 +194,7 @@ func deleteWarnings(p ProducerPlan, e FlussEvidence, warn func(name, format stri
 	case e.Entry.Undo == nil:
 		warn(UnfinishedRowsStay, "the rows since the stored offsets are never undone once the entry is gone; how many could not be said")
 	case *e.Entry.Undo > 0:
-		warn(UnfinishedRowsStay, "%s since the stored offsets, finished or not, can't be undone by the next start any more", count(*e.Entry.Undo, "row", "rows"))
+		warn(UnfinishedRowsStay, "%s since the stored offsets, finished or not, can't be undone by the next start any more", figures.Count(*e.Entry.Undo, "row", "rows"))
 	}
 }
 
@@ -217,7 +218,7 @@ func registerWarnings(p ProducerPlan, e FlussEvidence, warn func(name, format st
 		return
 	}
 	if undo := e.Supposed.Undo; undo != nil && *undo > 0 {
-		warn(RowsUndone, "the next start undoes %s: every row since these offsets, whoever wrote it", count(*undo, "row", "rows"))
+		warn(RowsUndone, "the next start undoes %s: every row since these offsets, whoever wrote it", figures.Count(*undo, "row", "rows"))
 	}
 	raised := map[string]bool{}
 	for _, f := range e.Supposed.Findings {

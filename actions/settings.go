@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/recoverctl/recoverctl/inspect"
+	"github.com/recoverctl/recoverctl/internal/figures"
 	"github.com/recoverctl/recoverctl/internal/safetext"
 )
 
@@ -211,7 +212,7 @@ func JudgeSettings(d Document, data inspect.DataTopic, dataErr error) OperationV
 		v.Verdict = Contradicted
 		v.Message = fmt.Sprintf("%s of topic %s is neither what the plan found nor what it makes of it: somebody changed it", strings.Join(other, " and "), quote(d.Target.Name))
 	case len(planned) == len(v.Facts):
-		v.Verdict, v.Message = Applied, fmt.Sprintf("every setting of the plan is the topic's own, as re-read (%s)", count(len(planned), "setting", "settings"))
+		v.Verdict, v.Message = Applied, fmt.Sprintf("every setting of the plan is the topic's own, as re-read (%s)", figures.Count(len(planned), "setting", "settings"))
 	case len(planned) == 0:
 		v.Verdict, v.Message = NotStarted, "every setting is as the plan found it: nothing was changed by it"
 	default:

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/recoverctl/recoverctl/inspect"
+	"github.com/recoverctl/recoverctl/internal/figures"
 	"github.com/recoverctl/recoverctl/internal/safetext"
 )
 
@@ -53,7 +54,7 @@ func (r *Report) keep(e Evidence) Keep {
 		k.Problem = refuse(ownPointLost, nil, "the plan's own point %s would not be accepted: %s", quote(r.SourceRecoveryPoint), own.Message)
 	case k.Enforced && k.Others < k.Required:
 		k.Problem = refuse(tooFewSurvivors, inspect.Named{"found": int64(k.Others), "required": int64(k.Required)},
-			"%s would stay restorable beside the plan's own, and the profile keeps %d", count(k.Others, "recovery point", "recovery points"), k.Required)
+			"%s would stay restorable beside the plan's own, and the profile keeps %d", figures.Count(k.Others, "recovery point", "recovery points"), k.Required)
 	}
 	return k
 }
@@ -104,7 +105,7 @@ func CheckSurvivors(approved, now Report) *inspect.Problem {
 	}
 	if fresh != nil {
 		return refuse(newWarning, nil, "since the report was approved there is %s: %s",
-			count(len(fresh), "a new warning", "new warnings"), strings.Join(fresh, "; "))
+			figures.Count(len(fresh), "a new warning", "new warnings"), strings.Join(fresh, "; "))
 	}
 	for _, gone := range append(slices.Clone(now.Lost), now.Unknown...) {
 		was, known := approved.fate(gone.URI)

@@ -46,14 +46,6 @@ func on(parts []int32) string {
 	return "partitions " + partitions(parts)
 }
 
-// count says "1 partition" or "64 partitions".
-func count[N int | int64](n N, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return group(int64(n)) + " " + many
-}
-
 // short is an id as people say it: its first eight digits.
 func short(id string) string {
 	const digits = 8

@@ -5,6 +5,7 @@ import (
 
 	"github.com/recoverctl/recoverctl/inspect"
 	"github.com/recoverctl/recoverctl/internal/fault"
+	"github.com/recoverctl/recoverctl/internal/figures"
 	"github.com/recoverctl/recoverctl/internal/safetext"
 )
 
@@ -169,7 +170,7 @@ func (s startsRead) committed() (Outcome, string) {
 	}
 }
 
-func (s startsRead) all() string { return count(len(s.list), "partition", "partitions") }
+func (s startsRead) all() string { return figures.Count(len(s.list), "partition", "partitions") }
 
 func (s startsRead) unreadWords() string {
 	words := fmt.Sprintf("the log start of %s could not be read", on(s.unread))

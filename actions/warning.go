@@ -8,6 +8,7 @@ import (
 
 	"github.com/recoverctl/recoverctl/inspect"
 	"github.com/recoverctl/recoverctl/internal/fault"
+	"github.com/recoverctl/recoverctl/internal/figures"
 	"github.com/recoverctl/recoverctl/internal/safetext"
 )
 
@@ -94,7 +95,7 @@ func (r Report) warnings(e Evidence) []Warning {
 		warn(PointsUnknown, "%s", why)
 	}
 	if n := len(r.Lost); n > 0 {
-		warn(PointsLost, "%s can never be restored again: %s", count(n, "recovery point", "recovery points"), addresses(r.Lost))
+		warn(PointsLost, "%s can never be restored again: %s", figures.Count(n, "recovery point", "recovery points"), addresses(r.Lost))
 	}
 	for _, f := range r.Unknown {
 		warn(PointUnknown+":"+f.URI, "%s counts as lost: %s", quote(f.URI), f.Message)

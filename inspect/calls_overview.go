@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/recoverctl/recoverctl/internal/fault"
+	"github.com/recoverctl/recoverctl/internal/figures"
 )
 
 // CountingCalls returns an inspector whose Overview, Points, Validate and
@@ -242,14 +243,10 @@ func rerunFindings(points []PointSummary) []Finding {
 		}
 	}
 	if rest := len(at) - most; rest > 0 {
-		words = append(words, fmt.Sprintf("and some from %d more recovery points", rest))
+		words = append(words, "and some from "+figures.Count(rest, "more recovery point", "more recovery points"))
 	}
 	first := *at[0].RunsAgain
-	what := "calls"
-	if first == 1 {
-		what = "call"
-	}
-	words[0] = fmt.Sprintf("%s %s would run again from %s", group(first), what, quote(lastPart(at[0].URI)))
+	words[0] = fmt.Sprintf("%s would run again from %s", calls(first), quote(lastPart(at[0].URI)))
 	least := slices.MinFunc(at, func(a, b PointSummary) int { return cmp.Compare(*a.RunsAgain, *b.RunsAgain) })
 	f.Cause, f.Numbers = strings.Join(words, ", "), Named{"runsAgain": first, "least": *least.RunsAgain}
 	return []Finding{f}

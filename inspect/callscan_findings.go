@@ -4,7 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
+
+	"github.com/recoverctl/recoverctl/internal/figures"
 )
 
 // findings are the facts of a scan that are worth attention.
@@ -168,14 +169,6 @@ func callsIn(out *DurableCalls, state CallState) (refs []string) {
 	return refs
 }
 
-func calls(n int64) string { return counted(n, "call") }
+func calls(n int64) string { return figures.Count(n, "call", "calls") }
 
-func actions(n int64) string { return counted(n, "action") }
-
-// counted says "1 call" or "2 calls".
-func counted(n int64, word string) string {
-	if n != 1 {
-		word += "s"
-	}
-	return strings.Join([]string{group(n), word}, " ")
-}
+func actions(n int64) string { return figures.Count(n, "action", "actions") }

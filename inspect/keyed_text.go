@@ -14,7 +14,7 @@ func (k *KeyedState) Facts() []string {
 	form := map[KeyedBackend]string{
 		BackendCanonical: "canonical savepoint", BackendHeap: "HashMap backend", BackendFiles: "files of RocksDB or ForSt", BackendChangelog: "changelog",
 	}[k.Backend]
-	line := fmt.Sprintf("%s, %s of %s", form, figures.Bytes(k.Bytes), counted(int64(k.Subtasks), "subtask"))
+	line := fmt.Sprintf("%s, %s of %s", form, figures.Bytes(k.Bytes), figures.Count(int64(k.Subtasks), "subtask", "subtasks"))
 	switch k.KeyType {
 	case "":
 	case "string", "long", "int":
@@ -24,7 +24,7 @@ func (k *KeyedState) Facts() []string {
 	}
 	facts := []string{line}
 	if k.Keys != nil {
-		line := counted(*k.Keys, "key")
+		line := figures.Count(*k.Keys, "key", "keys")
 		if k.Open != nil {
 			line += fmt.Sprintf(", %s with a sequence that is not completed", group(*k.Open))
 		}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/recoverctl/recoverctl/internal/figures"
 )
 
 // boundaryEvidence is what the control topic says about a boundary, as far as
@@ -124,12 +126,7 @@ func (r *restore) askOperations(rule [2]string, order int, surely func(Operation
 	r.book.add(a)
 }
 
-func cleanups(n int) string {
-	if n == 1 {
-		return "1 cleanup"
-	}
-	return fmt.Sprintf("%d cleanups", n)
-}
+func cleanups(n int) string { return figures.Count(n, "cleanup", "cleanups") }
 
 // alike reports whether all operations are of one topic and partition set.
 func alike(ops []Operation) bool {

@@ -374,9 +374,4 @@ func (w *WindowFacts) size() string {
 	return fmt.Sprintf("%s, %s, %s", records(w.Records), figures.Bytes(w.Bytes), states)
 }
 
-func records(n int64) string {
-	if n == 1 {
-		return "1 record"
-	}
-	return group(n) + " records"
-}
+func records(n int64) string { return figures.Count(n, "record", "records") }

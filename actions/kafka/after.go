@@ -6,6 +6,7 @@ import (
 
 	"github.com/recoverctl/recoverctl/actions"
 	"github.com/recoverctl/recoverctl/inspect"
+	"github.com/recoverctl/recoverctl/internal/figures"
 )
 
 // logStarts reads from a fresh connection where each log starts now, and looks
@@ -34,7 +35,7 @@ func (c *Cleanup) logStarts(ctx context.Context, p *actions.StepProgress) (strin
 	if err != nil {
 		return "", at(actions.StageDelete, err)
 	}
-	return fmt.Sprintf("read from a fresh connection: the log starts at or past its target on %s", count(len(target), "partition", "partitions")), nil
+	return fmt.Sprintf("read from a fresh connection: the log starts at or past its target on %s", figures.Count(len(target), "partition", "partitions")), nil
 }
 
 // applied records APPLIED for every operation that is still COMMITTED, in the
@@ -63,7 +64,7 @@ func (c *Cleanup) applied(ctx context.Context, p *actions.StepProgress) (string,
 	if err := c.readApplied(ctx); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("APPLIED is recorded and read back for %s", count(len(unfinished), "operation", "operations")), nil
+	return fmt.Sprintf("APPLIED is recorded and read back for %s", figures.Count(len(unfinished), "operation", "operations")), nil
 }
 
 // readApplied reads the history back: no operation is left unfinished.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/recoverctl/recoverctl/actions"
 	"github.com/recoverctl/recoverctl/inspect"
+	"github.com/recoverctl/recoverctl/internal/figures"
 	"github.com/recoverctl/recoverctl/internal/safetext"
 )
 
@@ -18,7 +19,7 @@ func (c *Cleanup) planIntact(context.Context, *actions.StepProgress) (string, er
 	if p := actions.CheckConfiguration(c.Job, c.Replication); p != nil {
 		return "", refuse(actions.StageConfiguration, p)
 	}
-	return fmt.Sprintf("the id %s fits the plan's content; %s", short(c.Plan.PlanID), count(len(c.Plan.Offsets), "partition", "partitions")), nil
+	return fmt.Sprintf("the id %s fits the plan's content; %s", short(c.Plan.PlanID), figures.Count(len(c.Plan.Offsets), "partition", "partitions")), nil
 }
 
 func (c *Cleanup) controlTopic(ctx context.Context, _ *actions.StepProgress) (string, error) {
@@ -49,7 +50,7 @@ func (c *Cleanup) identity(ctx context.Context, _ *actions.StepProgress) (string
 		return "", refuse(actions.StageSettings, p)
 	}
 	return fmt.Sprintf("%s has the id %s, %s, cleanup.policy with compact and delete, no retention limit",
-		quote(data.Name), safetext.Of(data.TopicID), count(len(data.Partitions), "partition", "partitions")), nil
+		quote(data.Name), safetext.Of(data.TopicID), figures.Count(len(data.Partitions), "partition", "partitions")), nil
 }
 
 func (c *Cleanup) operations(ctx context.Context, _ *actions.StepProgress) (string, error) {
@@ -68,7 +69,7 @@ func (c *Cleanup) operations(ctx context.Context, _ *actions.StepProgress) (stri
 	case len(history.Operations) == 0:
 		return "no operation is recorded", nil
 	default:
-		return fmt.Sprintf("%s on record, %d unfinished", count(len(history.Operations), "operation", "operations"), len(history.Unfinished())), nil
+		return fmt.Sprintf("%s on record, %d unfinished", figures.Count(len(history.Operations), "operation", "operations"), len(history.Unfinished())), nil
 	}
 }
 
@@ -118,8 +119,8 @@ func (c *Cleanup) survivors(ctx context.Context, p *actions.StepProgress) (strin
 			return "", refuse(actions.StageSurvivors, p)
 		}
 	}
-	return fmt.Sprintf("%s restorable, %d lost, %d unknown, %s searched", count(len(now.Survives), "point stays", "points stay"),
-		len(now.Lost), len(now.Unknown), count(len(now.Searched), "place", "places")), nil
+	return fmt.Sprintf("%s restorable, %d lost, %d unknown, %s searched", figures.Count(len(now.Survives), "point stays", "points stay"),
+		len(now.Lost), len(now.Unknown), figures.Count(len(now.Searched), "place", "places")), nil
 }
 
 func short(id string) string {

@@ -216,10 +216,3 @@ func on(parts []int32) string {
 	}
 	return "partitions " + figures.Ranges(parts, most)
 }
-
-func count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return group(int64(n)) + " " + many
-}

@@ -12,6 +12,7 @@ import (
 	"github.com/recoverctl/recoverctl/actions"
 	"github.com/recoverctl/recoverctl/inspect"
 	"github.com/recoverctl/recoverctl/internal/fault"
+	"github.com/recoverctl/recoverctl/internal/figures"
 	"github.com/recoverctl/recoverctl/internal/safetext"
 )
 
@@ -127,7 +128,7 @@ func (d *deletion) another(data inspect.DataTopic) error {
 	}
 	have := data.IDs()
 	return refuse(actions.StageDelete, problem("partition-set-changed-during-cleanup", inspect.Named{"expected": d.c.Plan.Offsets.Partitions(), "found": have},
-		"topic %s now has %s: they were added during the cleanup; %s", quote(data.Name), count(len(have), "partition", "partitions"), what))
+		"topic %s now has %s: they were added during the cleanup; %s", quote(data.Name), figures.Count(len(have), "partition", "partitions"), what))
 }
 
 // send asks for the deletion of what is left and keeps each partition's answer.
@@ -192,7 +193,7 @@ func (d *deletion) evidence() string {
 	if moved == 0 {
 		return "every log starts at or past its target already"
 	}
-	return fmt.Sprintf("an offset span of %s deleted on %s", group(span), count(moved, "partition", "partitions"))
+	return fmt.Sprintf("an offset span of %s deleted on %s", group(span), figures.Count(moved, "partition", "partitions"))
 }
 
 // unfinished is the error for the partitions that are left: the first one's

@@ -12,6 +12,7 @@ import (
 	"github.com/recoverctl/recoverctl/inspect"
 	"github.com/recoverctl/recoverctl/internal/clock"
 	"github.com/recoverctl/recoverctl/internal/fault"
+	"github.com/recoverctl/recoverctl/internal/figures"
 	"github.com/recoverctl/recoverctl/internal/kafkaconn"
 	"github.com/recoverctl/recoverctl/internal/safetext"
 )
@@ -159,7 +160,7 @@ func (c *Settings) planIntact(context.Context, *actions.StepProgress) (string, e
 		return "", refuse(actions.StageConfiguration, problem("plan-topic-mismatch", inspect.Named{"found": c.Job.Topic},
 			"the plan is for topic %s, the job's is %s", quote(c.Plan.Target.Name), quote(c.Job.Topic)))
 	}
-	return fmt.Sprintf("the id %s fits the plan's content; %s", short(c.Plan.PlanID), count(len(c.Plan.Facts), "setting", "settings")), nil
+	return fmt.Sprintf("the id %s fits the plan's content; %s", short(c.Plan.PlanID), figures.Count(len(c.Plan.Facts), "setting", "settings")), nil
 }
 
 func (c *Settings) identity(ctx context.Context, _ *actions.StepProgress) (string, error) {
@@ -180,7 +181,7 @@ func (c *Settings) found(ctx context.Context, _ *actions.StepProgress) (string, 
 	if c.done {
 		return "every setting is as planned already", nil
 	}
-	return fmt.Sprintf("%s as the plan found it, %d as planned already", count(left, "setting is", "settings are"), len(facts)-left), nil
+	return fmt.Sprintf("%s as the plan found it, %d as planned already", figures.Count(left, "setting is", "settings are"), len(facts)-left), nil
 }
 
 // set compares identity and settings once more and sends what the plan sets.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/recoverctl/recoverctl/config"
 	"github.com/recoverctl/recoverctl/internal/fault"
+	"github.com/recoverctl/recoverctl/internal/figures"
 	"github.com/recoverctl/recoverctl/internal/flussrpc"
 )
 
@@ -32,14 +33,14 @@ func (a *app) checkFluss(ctx context.Context, p config.Profile, j config.Job, st
 	}
 	defer at.close()
 	cluster, err := at.client.Cluster(ctx)
-	probes := []probe{probeOf(name+": fluss", fmt.Sprintf("told by %s %s; %s", cluster.Told.Kind, safe(cluster.Told.Address), countWord(int64(len(cluster.Tablets)), "tablet server", "tablet servers")), err)}
+	probes := []probe{probeOf(name+": fluss", fmt.Sprintf("told by %s %s; %s", cluster.Told.Kind, safe(cluster.Told.Address), figures.Count(int64(len(cluster.Tablets)), "tablet server", "tablet servers")), err)}
 	if err == nil && j.Fluss.Table != "" {
 		buckets, err := tableBuckets(ctx, at, j.Fluss.Table)
-		probes = append(probes, probeOf(name+": table "+safe(j.Fluss.Table), countWord(int64(buckets), "bucket", "buckets"), err))
+		probes = append(probes, probeOf(name+": table "+safe(j.Fluss.Table), figures.Count(int64(buckets), "bucket", "buckets"), err))
 	}
 	if at.nodes != nil {
 		tablets, err := at.store.Registered(ctx)
-		probes = append(probes, probeOf(name+": zookeeper", countWord(int64(tablets), "tablet server is", "tablet servers are")+" registered below "+safe(j.Fluss.ZooKeeper.Path), err))
+		probes = append(probes, probeOf(name+": zookeeper", figures.Count(int64(tablets), "tablet server is", "tablet servers are")+" registered below "+safe(j.Fluss.ZooKeeper.Path), err))
 	}
 	return probes
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
@@ -371,12 +370,4 @@ Exit codes: 0 nothing at or above --fail-on was found, 1 something was,
 	}
 	limit.register(cmd)
 	return cmd
-}
-
-// countWord says "3 rows", "1 row".
-func countWord(n int64, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%s %s", groupInt(n), many)
 }

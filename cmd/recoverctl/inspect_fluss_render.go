@@ -128,7 +128,7 @@ func renderFlussTable(t *table, x fluss.TableInfo, now time.Time) {
 	}
 	if x.Partitioned {
 		t.line("")
-		t.line(countWord(int64(len(x.Partitions)), "partition", "partitions") + " by " + safe(strings.Join(x.Partition, ", ")))
+		t.line(figures.Count(int64(len(x.Partitions)), "partition", "partitions") + " by " + safe(strings.Join(x.Partition, ", ")))
 		for _, p := range x.Partitions {
 			t.row(num("  "+groupInt(p.ID)), text(p.Name))
 		}
@@ -272,7 +272,7 @@ func nodeWord(n fluss.ProducerNode) string {
 	if !n.Found {
 		return "none in ZooKeeper"
 	}
-	return fmt.Sprintf("in ZooKeeper, expires %s, %s", n.Expires.Format(time.RFC3339), countWord(int64(len(n.Files)), "file", "files"))
+	return fmt.Sprintf("in ZooKeeper, expires %s, %s", n.Expires.Format(time.RFC3339), figures.Count(int64(len(n.Files)), "file", "files"))
 }
 
 func renderFlussProducer(t *table, p fluss.Producer, now time.Time) {

@@ -9,6 +9,7 @@ import (
 	"github.com/recoverctl/recoverctl/inspect"
 	"github.com/recoverctl/recoverctl/internal/arkhub"
 	"github.com/recoverctl/recoverctl/internal/clock"
+	"github.com/recoverctl/recoverctl/internal/figures"
 	"github.com/recoverctl/recoverctl/internal/safetext"
 )
 
@@ -98,7 +99,7 @@ func jobRows() []row {
 				if slices.ContainsFunc(f.Versions, func(v arkhub.Version) bool { n, is := v.Version.Get(); return is && n < current }) {
 					return isClear("there is a version below %d", current)
 				}
-				return holds(evidence("%d versions on record", len(f.Versions)), "version %d is the lowest on record: a rollback is refused (no_previous_job_version)", current).at(inspect.SeverityInfo)
+				return holds(evidence("%s on record", figures.Count(len(f.Versions), "version", "versions")), "version %d is the lowest on record: a rollback is refused (no_previous_job_version)", current).at(inspect.SeverityInfo)
 			})},
 		{row: "30", rule: "upgrade-active", severity: inspect.SeverityWarning, condition: "an upgrade holds the job", action: "Pause, cancel or roll it back; until then the hub refuses everything else (orchestration_in_progress).",
 			ask: func(f Facts) answer {

@@ -140,7 +140,7 @@ func (b *builder) checkUnion(o *flinkmeta.Operator) {
 	if without > 0 {
 		b.add("U1", inspect.SeverityError, "use another recovery point",
 			"operator %s: subtask %d has no state %s, as %s of %s: the snapshot is not from a running agent operator",
-			o.Label(), first, processingState, group(without), count(live, "subtask", "subtasks"))
+			o.Label(), first, processingState, group(without), figures.Count(live, "subtask", "subtasks"))
 	}
 	switch {
 	case live > 0 && marked == 0:
@@ -148,7 +148,7 @@ func (b *builder) checkUnion(o *flinkmeta.Operator) {
 			"operator %s has no %s state: the job ran without an action state store", o.Label(), markerState)
 	case marked > 0 && marked < live:
 		b.add("U2", inspect.SeverityError, "use another recovery point",
-			"operator %s: the state %s exists on %s of %s", o.Label(), markerState, group(marked), count(live, "subtask", "subtasks"))
+			"operator %s: the state %s exists on %s of %s", o.Label(), markerState, group(marked), figures.Count(live, "subtask", "subtasks"))
 	}
 }
 
@@ -357,10 +357,10 @@ func (b *builder) checkMarkers(o *flinkmeta.Operator, markers []inspect.Marker) 
 	case n > expected:
 		b.add("U5", inspect.SeverityWarning, "they count as usual; the lowest offset of each partition is where a restore begins",
 			"operator %s: %s for %s. More than one a subtask: the state was carried over by a run without an action state store.",
-			o.Label(), count(n, "marker", "markers"), count(expected, "subtask", "subtasks"))
+			o.Label(), figures.Count(n, "marker", "markers"), figures.Count(expected, "subtask", "subtasks"))
 	case n < expected:
 		b.add("U5", inspect.SeverityWarning, "find out why: a subtask without a marker may lie before the others",
-			"operator %s: %s for %s: some subtasks stored none", o.Label(), count(n, "marker", "markers"), count(expected, "subtask", "subtasks"))
+			"operator %s: %s for %s: some subtasks stored none", o.Label(), figures.Count(n, "marker", "markers"), figures.Count(expected, "subtask", "subtasks"))
 	}
 	told := 0
 	for _, m := range markers {

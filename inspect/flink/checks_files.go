@@ -167,7 +167,7 @@ func (b *builder) checkFiles(ctx context.Context) error {
 		if hint == "" {
 			hint = "map the recorded prefix to a folder with --map FROM=TO, or look from a machine that has the files"
 		}
-		b.add("F6", inspect.SeverityWarning, hint, "%s could not be checked: %s", count(u.files, "file", "files"), u.why)
+		b.add("F6", inspect.SeverityWarning, hint, "%s could not be checked: %s", figures.Count(u.files, "file", "files"), u.why)
 	}
 	return b.checkUnreferenced(ctx, refs)
 }
@@ -390,7 +390,7 @@ func (b *builder) checkUnreferenced(ctx context.Context, refs []*reference) erro
 			atLeast = "at least "
 		}
 		b.add("F8", inspect.SeverityInfo, "they are leftovers and harmless for a restore",
-			"%s%s in the snapshot's folder that nothing references (%s)", atLeast, count(found.Files, "file", "files"), figures.Bytes(found.Bytes))
+			"%s%s in the snapshot's folder that nothing references (%s)", atLeast, figures.Count(found.Files, "file", "files"), figures.Bytes(found.Bytes))
 	}
 	return nil
 }

@@ -127,11 +127,11 @@ func (b *builder) checkSavepoint() {
 		if outside > 0 {
 			b.add("S1", inspect.SeverityWarning, "keep the files at their places, or take a canonical savepoint",
 				"the savepoint is not self-contained: %s to files elsewhere, the first to %s. It can't be moved or copied on its own.",
-				count(outside, "reference", "references"), safetext.Of(first))
+				figures.Count(outside, "reference", "references"), safetext.Of(first))
 		}
 		if channels > 0 {
 			b.add("S2", inspect.SeverityWarning, "it restores only into a job of the same shape",
-				"the savepoint contains in-flight data of %s", count(channels, "channel", "channels"))
+				"the savepoint contains in-flight data of %s", figures.Count(channels, "channel", "channels"))
 		}
 	}
 	name := b.from.dir.base()

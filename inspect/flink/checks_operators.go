@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/recoverctl/recoverctl/inspect"
+	"github.com/recoverctl/recoverctl/internal/figures"
 	"github.com/recoverctl/recoverctl/internal/flinkmeta"
 )
 
@@ -33,7 +34,7 @@ func (b *builder) checkSubtasks(o *flinkmeta.Operator) {
 	}
 	if len(wrong) > 0 {
 		b.add("P2", inspect.SeverityError, hintDamaged, "operator %s has parallelism %d and lists subtask %d out of range or repeated (%s in all)",
-			o.Label(), o.Parallelism, wrong[0], count(int64(len(wrong)), "such subtask", "such subtasks"))
+			o.Label(), o.Parallelism, wrong[0], figures.Count(int64(len(wrong)), "such subtask", "such subtasks"))
 	}
 }
 
@@ -69,7 +70,7 @@ func (b *builder) checkKeyGroups(o *flinkmeta.Operator) {
 		}
 	}
 	if wrong > 0 {
-		b.add("P5", inspect.SeverityError, hintDamaged, "operator %s: %s (%s with a wrong range)", o.Label(), firstWrong, count(int64(wrong), "subtask", "subtasks"))
+		b.add("P5", inspect.SeverityError, hintDamaged, "operator %s: %s (%s with a wrong range)", o.Label(), firstWrong, figures.Count(int64(wrong), "subtask", "subtasks"))
 	}
 	slices.SortFunc(all, func(x, y held) int { return cmp.Or(cmp.Compare(x.first, y.first), cmp.Compare(x.subtask, y.subtask)) })
 	for i := 1; i < len(all); i++ {

@@ -304,14 +304,14 @@ func (s *Store) notAPoint(ctx context.Context, t target) (inspect.RecoveryPoint,
 	switch {
 	case len(f.found) > 0 && len(complete) == 0:
 		refusal = fault.New(fault.Usage, "read recovery point", "%s is a folder above %s, and none of them is complete",
-			t.at.show(), count(int64(len(f.found)), "snapshot", "snapshots")).
+			t.at.show(), figures.Count(int64(len(f.found)), "snapshot", "snapshots")).
 			WithHint("look elsewhere for a completed one, or wait for the job's next checkpoint")
 	case len(complete) > 0:
 		newest := slices.MaxFunc(complete, func(a, b candidate) int {
 			return cmp.Or(a.entry.Modified.Compare(b.entry.Modified), cmp.Compare(a.number(), b.number()))
 		})
 		refusal = fault.New(fault.Usage, "read recovery point", "%s is a folder above %s, not one of them",
-			t.at.show(), count(int64(len(complete)), "completed snapshot", "completed snapshots")).
+			t.at.show(), figures.Count(int64(len(complete)), "completed snapshot", "completed snapshots")).
 			WithHint("give one of them; the newest by its file's date is %s", safetext.Of(newest.uri))
 	default:
 		check, _ := s.incomplete(candidate{uri: t.uri, dir: t.at})

@@ -324,7 +324,7 @@ func (r *keyedReading) checkSequences(all *keyTally) {
 	}
 	if r.out.Open != nil && *r.out.Open > 0 {
 		r.add("K6", inspect.SeverityInfo, "", "operator %s: of %s, %s a sequence that was started and is not completed, or triggered no action",
-			r.operator.Label(), count(all.keys, "key", "keys"), has(*r.out.Open))
+			r.operator.Label(), figures.Count(all.keys, "key", "keys"), has(*r.out.Open))
 	}
 }
 
@@ -364,7 +364,7 @@ func (b *builder) checkStateFiles(o *flinkmeta.Operator) {
 		}
 	}
 	if told > maxListed {
-		b.add("K8", inspect.SeverityError, orUseAnother(""), "operator %s: the sets of state files of %s more are incomplete", o.Label(), count(int64(told-maxListed), "subtask", "subtasks"))
+		b.add("K8", inspect.SeverityError, orUseAnother(""), "operator %s: the sets of state files of %s more are incomplete", o.Label(), figures.Count(int64(told-maxListed), "subtask", "subtasks"))
 	}
 }
 
@@ -400,7 +400,7 @@ func wrongFileSet(files *flinkmeta.IncrementalKeys) string {
 	case seen["CURRENT"] == 0:
 		return "there is no CURRENT"
 	case manifests != 1:
-		return count(int64(manifests), "file is called", "files are called") + " MANIFEST-…, one is expected"
+		return figures.Count(int64(manifests), "file is called", "files are called") + " MANIFEST-…, one is expected"
 	default:
 		return ""
 	}

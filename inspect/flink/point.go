@@ -118,11 +118,3 @@ func (b *builder) add(id string, severity inspect.Severity, hint, format string,
 
 // quote makes a name from outside fit for a sentence.
 func quote(name string) string { return `"` + safetext.Of(name).String() + `"` }
-
-// count says "1 file", "2 files".
-func count(n int64, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return group(n) + " " + many
-}

@@ -27,6 +27,14 @@ func Group(n int64) string {
 	return b.String()
 }
 
+// Count writes a number with its word, "1 partition" or "1,024 partitions".
+func Count[N int | int64](n N, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return Group(int64(n)) + " " + many
+}
+
 // Bytes writes a size with a binary unit and one decimal, "18.2 MiB"; below one
 // KiB it is exact. Sizes are the only numbers that are rounded: no decision
 // hangs on their last digits.

@@ -18,6 +18,14 @@ func TestGroup(t *testing.T) {
 	}
 }
 
+func TestCount(t *testing.T) {
+	for n, want := range map[int]string{0: "0 partitions", 1: "1 partition", 2: "2 partitions", 1024: "1,024 partitions"} {
+		if got := figures.Count(n, "partition", "partitions"); got != want {
+			t.Errorf("Count(%d) = %q, want %q", n, got, want)
+		}
+	}
+}
+
 func TestBytes(t *testing.T) {
 	for n, want := range map[int64]string{
 		0: "0 B", 1023: "1,023 B", 1024: "1.0 KiB", 19_083_059: "18.2 MiB", math.MaxInt64: "8.0 EiB",

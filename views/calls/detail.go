@@ -184,7 +184,7 @@ func (s *Screen) action(p *sheet.Page, row scan.Row) {
 	fact("event", phrase.Safe(strings.TrimSpace(a.EventType+" "+a.EventUUID)))
 	fact("action", phrase.Safe(a.ActionUUID)+", "+actionState(a))
 	fact("record", s.place(inspect.RecordPosition{Partition: a.Partition, Offset: a.Offset})+", written "+phrase.Clock(a.Timestamp, at)+" ("+clock.Age(at.Sub(a.Timestamp))+" before the scan)")
-	fact("history", fmt.Sprintf("%s seen, the first at offset %s", count(a.Records, "record"), figures.Group(a.First)))
+	fact("history", fmt.Sprintf("%s seen, the first at offset %s", figures.Count(a.Records, "record", "records"), figures.Group(a.First)))
 	if a.Tombstone != nil {
 		fact("tombstone", s.place(*a.Tombstone))
 	}

@@ -122,7 +122,7 @@ func (f *found) page(p *sheet.Page) {
 	}
 	if rest := len(k.Actions) - mostActions; rest > 0 {
 		p.Blank()
-		p.Say(count(int64(rest), "more action") + ": recoverctl inspect key lists all")
+		p.Say(figures.Count(rest, "more action", "more actions") + ": recoverctl inspect key lists all")
 	}
 }
 
@@ -137,7 +137,7 @@ func (f *found) facts(p *sheet.Page) {
 	}
 	actions := "the " + f.list.options.Job.Store.Log() + " was not read for them"
 	if k.Scanned != nil {
-		actions = figures.Group(int64(len(k.Actions))) + " in " + count(k.Scanned.Records, "record")
+		actions = figures.Group(int64(len(k.Actions))) + " in " + figures.Count(k.Scanned.Records, "record", "records")
 	}
 	rows := [][]sheet.Cell{
 		{{Text: "key"}, {Text: phrase.Safe(k.Type) + ":" + phrase.Safe(k.Value)}},

@@ -22,28 +22,21 @@ func (s *Screen) Status() tui.Status {
 	case !s.shown.Known():
 		return tui.Status{Note: phrase.NotScanned}
 	case s.shown.Partial():
-		return tui.Status{Note: count(s.shown.Calls.Scanned.Records, "record") + ", NOT ALL READ"}
+		return tui.Status{Note: figures.Count(s.shown.Calls.Scanned.Records, "record", "records") + ", NOT ALL READ"}
 	default:
 		took := s.shown.Ended.Sub(s.shown.Started)
-		return tui.Status{Note: fmt.Sprintf("%s, all read %.1fs", count(s.shown.Calls.Scanned.Records, "record"), took.Seconds())}
+		return tui.Status{Note: fmt.Sprintf("%s, all read %.1fs", figures.Count(s.shown.Calls.Scanned.Records, "record", "records"), took.Seconds())}
 	}
 }
 
 // progress is what the scan has read.
 func (s *Screen) progress() string {
 	p := s.state.Progress
-	text := count(p.Records, "record") + ", " + figures.Bytes(p.Bytes)
+	text := figures.Count(p.Records, "record", "records") + ", " + figures.Bytes(p.Bytes)
 	if s.state.Rate > 0 {
 		text += ", " + figures.Group(int64(s.state.Rate)) + "/s"
 	}
 	return text
-}
-
-func count(n int64, word string) string {
-	if n == 1 {
-		return "1 " + word
-	}
-	return figures.Group(n) + " " + word + "s"
 }
 
 // head is what is known of all calls together, and of what was not read, in at
@@ -63,7 +56,7 @@ func (s *Screen) whole(p *sheet.Page) {
 		s.older(p)
 		s.summary(p)
 	case s.state.Running:
-		p.Hang(sheet.Indent, theme.Muted, fmt.Sprintf("scanning: %s so far; what a restore would do is known when all is read", count(s.state.Progress.Open, "open action")))
+		p.Hang(sheet.Indent, theme.Muted, fmt.Sprintf("scanning: %s so far; what a restore would do is known when all is read", figures.Count(s.state.Progress.Open, "open action", "open actions")))
 	case !s.state.Known():
 		s.nothing(p)
 	default:
@@ -170,10 +163,10 @@ func (s *Screen) doubts(p *sheet.Page) {
 		p.Hang(sheet.Indent+sheet.Indent, theme.Plain, phrase.Safe(faults[0].Hint))
 	}
 	if n := calls.Unattributable; n > 0 {
-		p.Sign(theme.Warning, count(n, "record")+" with a key of no known layout: calls in them are not listed")
+		p.Sign(theme.Warning, figures.Count(n, "record", "records")+" with a key of no known layout: calls in them are not listed")
 	}
 	if n := calls.Unreadable; n > 0 {
-		p.Sign(theme.Warning, count(n, "record")+" with a value that is no action state: calls in them are not listed")
+		p.Sign(theme.Warning, figures.Count(n, "record", "records")+" with a value that is no action state: calls in them are not listed")
 	}
 	for _, f := range calls.Findings {
 		if f.Severity != inspect.SeverityInfo {

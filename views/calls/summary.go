@@ -49,10 +49,10 @@ func (s *Screen) sum(p *sheet.Page) {
 	}
 	calls := s.shown.Calls
 	p.Title("READ")
-	p.Say(count(calls.Scanned.Records, "record") + ", " + figures.Bytes(calls.Scanned.Bytes) + " of keys and values, in a span of " +
+	p.Say(figures.Count(calls.Scanned.Records, "record", "records") + ", " + figures.Bytes(calls.Scanned.Bytes) + " of keys and values, in a span of " +
 		figures.Group(inspect.Span(calls.Scanned.From, calls.Scanned.To)) + " offsets of " + phrase.Parts(s.options.Job.Store, len(calls.Scanned.To)))
-	p.Say(count(calls.Tombstones, "tombstone") + ", " + count(calls.Unattributable, "key") + " of no known layout, " +
-		count(calls.Unreadable, "value") + " that is no action state")
+	p.Say(figures.Count(calls.Tombstones, "tombstone", "tombstones") + ", " + figures.Count(calls.Unattributable, "key", "keys") + " of no known layout, " +
+		figures.Count(calls.Unreadable, "value", "values") + " that is no action state")
 	for _, k := range calls.UnknownKeys {
 		text := "a null key"
 		if k.Key != nil {

@@ -135,12 +135,7 @@ func Clock(t, at time.Time) string {
 }
 
 // Count is a number with its word: "1 place", "2 places".
-func Count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return figures.Group(int64(n)) + " " + many
-}
+func Count(n int, one, many string) string { return figures.Count(n, one, many) }
 
 // Calls is a number of calls that a scan has found, or that there was no scan.
 func Calls(n *int64) string {
