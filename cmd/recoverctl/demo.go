@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/recoverctl/recoverctl/config"
+	"github.com/recoverctl/recoverctl/inspect"
 	"github.com/recoverctl/recoverctl/internal/atomicfile"
 	"github.com/recoverctl/recoverctl/internal/fault"
 	"github.com/recoverctl/recoverctl/internal/testkit/incident"
@@ -149,17 +150,10 @@ func startIncident(ctx context.Context, dir string, now time.Time) (sample, erro
 // demoPlain is inspect job on the incident. Its findings are the point of the
 // demo, not a failure of it.
 func (a *app) demoPlain(ctx context.Context) error {
-	job, err := a.job()
-	if err != nil {
-		return err
-	}
-	in, systems, err := a.inspector(a.selection.Profile, terminalPrompt{})
-	if err != nil {
-		return err
-	}
-	defer systems.close()
-	o, err := in.Overview(ctx, job)
-	return a.printer().result("JobOverview", o, []error{err}, func(t *table) { renderOverview(t, o, a.clock.Now()) })
+	return a.withChosen(func(in *inspect.Inspector, job inspect.Job) error {
+		o, err := in.Overview(ctx, job)
+		return a.printer().result("JobOverview", o, []error{err}, func(t *table) { renderOverview(t, o, a.clock.Now()) })
+	})
 }
 
 func (a *app) demoServe(ctx context.Context, path, first string) error {

@@ -28,28 +28,21 @@ undoes unfinished rows first, and of six why not is told.`,
 // demoFlussPlain is inspect job and inspect fluss producers on the sample. Their
 // findings are the point of the demo, not a failure of it.
 func (a *app) demoFlussPlain(ctx context.Context) error {
-	job, err := a.job()
-	if err != nil {
-		return err
-	}
-	in, systems, err := a.inspector(a.selection.Profile, terminalPrompt{})
-	if err != nil {
-		return err
-	}
-	defer systems.close()
-	o, err := in.Overview(ctx, job)
-	faults := []error{err}
-	return a.withFluss(nothingToCheck, func(s *fluss.Store, _ config.Job) error {
-		list, unread := s.Producers(ctx, flussincident.Producers())
-		data := struct {
-			Job       inspect.JobOverview `json:"job"`
-			Producers []fluss.Producer    `json:"producers"`
-		}{o, list}
-		return a.printer().result("FlussSample", data, append(faults, unread...), func(t *table) {
-			renderOverview(t, o, a.clock.Now())
-			t.line("")
-			t.line("PRODUCERS")
-			renderFlussProducers(t, list, listNamed, a.clock.Now())
+	return a.withChosen(func(in *inspect.Inspector, job inspect.Job) error {
+		o, err := in.Overview(ctx, job)
+		faults := []error{err}
+		return a.withFluss(nothingToCheck, func(s *fluss.Store, _ config.Job) error {
+			list, unread := s.Producers(ctx, flussincident.Producers())
+			data := struct {
+				Job       inspect.JobOverview `json:"job"`
+				Producers []fluss.Producer    `json:"producers"`
+			}{o, list}
+			return a.printer().result("FlussSample", data, append(faults, unread...), func(t *table) {
+				renderOverview(t, o, a.clock.Now())
+				t.line("")
+				t.line("PRODUCERS")
+				renderFlussProducers(t, list, listNamed, a.clock.Now())
+			})
 		})
 	})
 }

@@ -331,6 +331,11 @@ func (a *app) withJob(check func() error, do func(*inspect.Inspector, inspect.Jo
 	if err := check(); err != nil {
 		return err
 	}
+	return a.withChosen(do)
+}
+
+// withChosen runs do with an inspector of the chosen job.
+func (a *app) withChosen(do func(*inspect.Inspector, inspect.Job) error) error {
 	job, err := a.job()
 	if err != nil {
 		return err

@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"github.com/recoverctl/recoverctl/inspect/arkflow"
-	"github.com/recoverctl/recoverctl/inspect/flink"
-	"github.com/recoverctl/recoverctl/internal/arkhub"
 	"github.com/recoverctl/recoverctl/internal/clock"
 	"github.com/recoverctl/recoverctl/internal/testkit/arkincident"
 )
@@ -22,16 +20,12 @@ func sample(t *testing.T) (*arkincident.Incident, *arkflow.Hub) {
 		t.Fatal(err)
 	}
 	t.Cleanup(in.Close)
-	client, err := arkhub.New(arkhub.Options{Address: in.Address})
+	hub, closeHub, err := in.Ask(clock.NewFake(night))
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(client.Close)
-	places, err := flink.New(flink.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return in, arkflow.NewHub(client, arkflow.NewPoints(places), clock.NewFake(night))
+	t.Cleanup(closeHub)
+	return in, hub
 }
 
 func outcomes(rows []arkflow.Decision) map[string]arkflow.Outcome {

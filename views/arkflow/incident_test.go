@@ -10,8 +10,6 @@ import (
 
 	"github.com/recoverctl/recoverctl/inspect"
 	"github.com/recoverctl/recoverctl/inspect/arkflow"
-	"github.com/recoverctl/recoverctl/inspect/flink"
-	"github.com/recoverctl/recoverctl/internal/arkhub"
 	"github.com/recoverctl/recoverctl/internal/clock"
 	"github.com/recoverctl/recoverctl/internal/testkit/arkincident"
 	"github.com/recoverctl/recoverctl/tui"
@@ -43,17 +41,13 @@ func newScene(t *testing.T) *scene {
 		t.Fatal(err)
 	}
 	t.Cleanup(in.Close)
-	client, err := arkhub.New(arkhub.Options{Address: in.Address})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(client.Close)
-	places, err := flink.New(flink.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
 	now := clock.NewFake(viewtest.Now)
-	return &scene{T: t, in: in, hub: arkflow.NewHub(client, arkflow.NewPoints(places), now), logs: arkflow.NewLogs(arkflow.Options{Clock: now}),
+	hub, closeHub, err := in.Ask(now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(closeHub)
+	return &scene{T: t, in: in, hub: hub, logs: arkflow.NewLogs(arkflow.Options{Clock: now}),
 		plain: strings.NewReplacer(dir, "/srv/arkflow", in.Address, hubAddress)}
 }
 

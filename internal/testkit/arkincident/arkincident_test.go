@@ -14,8 +14,6 @@ import (
 	"github.com/recoverctl/recoverctl/config"
 	"github.com/recoverctl/recoverctl/inspect"
 	"github.com/recoverctl/recoverctl/inspect/arkflow"
-	"github.com/recoverctl/recoverctl/inspect/flink"
-	"github.com/recoverctl/recoverctl/internal/arkhub"
 	"github.com/recoverctl/recoverctl/internal/clock"
 	"github.com/recoverctl/recoverctl/internal/testkit/arkincident"
 )
@@ -29,16 +27,12 @@ func started(t *testing.T, start func(context.Context, string, time.Time) (*arki
 		t.Fatal(err)
 	}
 	t.Cleanup(in.Close)
-	client, err := arkhub.New(arkhub.Options{Address: in.Address})
+	hub, closeHub, err := in.Ask(clock.NewFake(now))
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(client.Close)
-	places, err := flink.New(flink.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return in, arkflow.NewHub(client, arkflow.NewPoints(places), clock.NewFake(now))
+	t.Cleanup(closeHub)
+	return in, hub
 }
 
 func rules(findings []inspect.Finding) []string {
