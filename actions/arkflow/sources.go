@@ -35,24 +35,17 @@ func (s Sources) GatherPlan(ctx context.Context, plan actions.Document) (actions
 
 // GatherStream reads what a plan about a stream is made from and judged by.
 func (s Sources) GatherStream(ctx context.Context, node, stream string) (actions.ArkFlowEvidence, error) {
-	e := actions.ArkFlowEvidence{At: s.Clock.Now()}
-	client, err := arkhub.New(s.Hub)
-	if err != nil {
-		e.Err = err
-		return e, err
-	}
-	defer client.Close()
-	hub := arkflow.NewHub(client, s.Points, s.Clock)
-	if s.Logs != nil && s.Log != "" {
-		hub = hub.WithLog(s.Logs, s.Log, nil)
-	}
-	d, err := hub.Stream(ctx, node, stream)
-	if d.Hub.Address == "" {
-		e.Err = err
-		return e, err
-	}
-	e.Stream = &d
-	return e, err
+	return s.asked(func(hub *arkflow.Hub, e *actions.ArkFlowEvidence) (answered bool, err error) {
+		if s.Logs != nil && s.Log != "" {
+			hub = hub.WithLog(s.Logs, s.Log, nil)
+		}
+		d, err := hub.Stream(ctx, node, stream)
+		if d.Hub.Address == "" {
+			return false, err
+		}
+		e.Stream = &d
+		return true, err
+	})
 }
 
 // Gather reads what a plan is made from and judged by, over a fresh connection.
@@ -63,6 +56,26 @@ func (s Sources) Gather(ctx context.Context, store string) (actions.ArkFlowEvide
 }
 
 func (s Sources) gather(ctx context.Context, store, upgrade string) (actions.ArkFlowEvidence, error) {
+	return s.asked(func(hub *arkflow.Hub, e *actions.ArkFlowEvidence) (answered bool, err error) {
+		d, err := hub.Job(ctx, s.Job, store)
+		if d.Hub.Address == "" {
+			return false, err
+		}
+		e.Job = &d
+		if upgrade == "" || d.Job.Upgrade != nil && d.Job.Upgrade.ID == upgrade {
+			return true, err
+		}
+		u, unread := hub.Upgrade(ctx, s.Job, upgrade)
+		if unread == nil {
+			e.Upgrade = &u
+		}
+		return true, errors.Join(err, unread)
+	})
+}
+
+// asked is what a hub answers over a fresh connection. Where it does not answer at
+// all, nothing is known, and why is the evidence's Err.
+func (s Sources) asked(ask func(*arkflow.Hub, *actions.ArkFlowEvidence) (answered bool, err error)) (actions.ArkFlowEvidence, error) {
 	e := actions.ArkFlowEvidence{At: s.Clock.Now()}
 	client, err := arkhub.New(s.Hub)
 	if err != nil {
@@ -70,19 +83,9 @@ func (s Sources) gather(ctx context.Context, store, upgrade string) (actions.Ark
 		return e, err
 	}
 	defer client.Close()
-	hub := arkflow.NewHub(client, s.Points, s.Clock)
-	d, err := hub.Job(ctx, s.Job, store)
-	if d.Hub.Address == "" {
+	answered, err := ask(arkflow.NewHub(client, s.Points, s.Clock), &e)
+	if !answered {
 		e.Err = err
-		return e, err
 	}
-	e.Job = &d
-	if upgrade == "" || d.Job.Upgrade != nil && d.Job.Upgrade.ID == upgrade {
-		return e, err
-	}
-	u, unread := hub.Upgrade(ctx, s.Job, upgrade)
-	if unread == nil {
-		e.Upgrade = &u
-	}
-	return e, errors.Join(err, unread)
+	return e, err
 }

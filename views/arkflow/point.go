@@ -255,7 +255,7 @@ func (c *check) write(p *sheet.Page) {
 	p.Hang(sheet.Indent, theme.Muted, phrase.Safe(c.id)+"  ("+age(one.Created, s.reader.at)+" old)")
 	var refusing, open, passed [][]sheet.Cell
 	for _, r := range one.Rules {
-		word, tone := ruleResult(r.Result)
+		word, tone := phrase.Result(r.Result)
 		row := []sheet.Cell{{Text: phrase.Safe(r.Title)}, {Text: word, Tone: tone}, {Text: phrase.Safe(r.Message)}}
 		switch r.Result {
 		case inspect.Failed, inspect.WouldFail:
@@ -283,20 +283,5 @@ func (c *check) write(p *sheet.Page) {
 			text = phrase.Safe(near.at.URI) + ", " + age(near.at.Taken.Time, s.reader.at) + " old"
 		}
 		p.Say(near.name + text)
-	}
-}
-
-func ruleResult(r inspect.RuleResult) (string, theme.Tone) {
-	switch r {
-	case inspect.Passed:
-		return "passed", theme.OK
-	case inspect.WouldPass:
-		return "would pass", theme.OK
-	case inspect.Failed:
-		return "FAILED", theme.Error
-	case inspect.WouldFail:
-		return "would fail", theme.Warning
-	default:
-		return "not checked", theme.Warning
 	}
 }

@@ -134,6 +134,23 @@ func Clock(t, at time.Time) string {
 	return t.Format("2006-01-02 15:04Z")
 }
 
+// Result is a rule's result and its tone. The one that must be seen is in upper
+// case.
+func Result(r inspect.RuleResult) (string, theme.Tone) {
+	switch r {
+	case inspect.Passed:
+		return "passed", theme.OK
+	case inspect.WouldPass:
+		return "would pass", theme.OK
+	case inspect.Failed:
+		return "FAILED", theme.Error
+	case inspect.WouldFail:
+		return "would fail", theme.Warning
+	default:
+		return "not checked", theme.Warning
+	}
+}
+
 // Count is a number with its word: "1 place", "2 places".
 func Count(n int, one, many string) string { return figures.Count(n, one, many) }
 

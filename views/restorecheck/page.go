@@ -181,7 +181,7 @@ func (p *page) refusing(rules []inspect.Rule) bool {
 }
 
 func ruleRow(rule inspect.Rule) []sheet.Cell {
-	word, tone := result(rule.Result)
+	word, tone := phrase.Result(rule.Result)
 	return []sheet.Cell{{Text: phrase.Safe(rule.Title)}, {Text: word, Tone: tone}, {Text: phrase.Safe(rule.Message)}}
 }
 
@@ -216,7 +216,7 @@ func (p *page) others(rules []inspect.Rule, all bool) {
 		passed = nil
 		for _, r := range []inspect.RuleResult{inspect.Passed, inspect.WouldPass} {
 			if n := counts[r]; n > 0 {
-				word, tone := result(r)
+				word, tone := phrase.Result(r)
 				passed = append(passed, []sheet.Cell{{Text: phrase.Count(n, "rule", "rules")}, {Text: word, Tone: tone}, {Text: "a shows each", Tone: theme.Muted}})
 			}
 		}
@@ -227,21 +227,6 @@ func (p *page) others(rules []inspect.Rule, all bool) {
 	}
 	p.Blank()
 	p.Table(ruleColumns, rows)
-}
-
-func result(r inspect.RuleResult) (string, theme.Tone) {
-	switch r {
-	case inspect.Passed:
-		return "passed", theme.OK
-	case inspect.WouldPass:
-		return "would pass", theme.OK
-	case inspect.Failed:
-		return "FAILED", theme.Error
-	case inspect.WouldFail:
-		return "would fail", theme.Warning
-	default:
-		return "not checked", theme.Warning
-	}
 }
 
 func (p *page) calls(counts *inspect.CallCounts) {
