@@ -13,6 +13,7 @@ import (
 
 	"github.com/recoverctl/recoverctl/internal/fault"
 	"github.com/recoverctl/recoverctl/internal/flussrpc/flusspb"
+	"github.com/recoverctl/recoverctl/internal/replies"
 	"github.com/recoverctl/recoverctl/internal/safetext"
 	"github.com/recoverctl/recoverctl/internal/secret"
 )
@@ -70,11 +71,7 @@ type Conn struct {
 
 	writing sync.Mutex // held while a frame is written
 
-	mu      sync.Mutex
-	next    int32
-	waiting map[int32]chan Answer
-	broken  error         // why the connection can't be used any more
-	gone    chan struct{} // closed then
+	calls *replies.Calls[Answer]
 }
 
 // Dial connects, asks what the server serves, and logs in where that is wanted.
@@ -97,7 +94,7 @@ func Dial(ctx context.Context, address string, o Options) (*Conn, error) {
 	}
 	c := &Conn{
 		address: address, timeout: o.Timeout, net: nc, serves: map[API]int16{APIVersions: 0, APIAuthenticate: 0},
-		waiting: map[int32]chan Answer{}, gone: make(chan struct{}),
+		calls: replies.New[Answer](0),
 	}
 	go c.read()
 	if err := c.shakeHands(opening, o.Login); err != nil {
@@ -121,11 +118,7 @@ func (c *Conn) Serves(api API) bool {
 }
 
 // Broken reports whether the connection can't be used any more.
-func (c *Conn) Broken() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.broken != nil
-}
+func (c *Conn) Broken() bool { return c.calls.Err() != nil }
 
 // Close ends the connection. Calls that wait end with a fault of kind Cancelled.
 func (c *Conn) Close() {
@@ -202,21 +195,11 @@ func (c *Conn) callRaw(ctx context.Context, api API, request proto.Message) ([]b
 func (c *Conn) roundTrip(ctx context.Context, api API, request proto.Message) (Answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
-	reply := make(chan Answer, 1)
-	c.mu.Lock()
-	if c.broken != nil {
-		defer c.mu.Unlock()
-		return Answer{}, c.broken
+	id, reply, err := c.calls.Begin()
+	if err != nil {
+		return Answer{}, err
 	}
-	id := c.next
-	c.next++
-	c.waiting[id] = reply
-	c.mu.Unlock()
-	defer func() {
-		c.mu.Lock()
-		delete(c.waiting, id)
-		c.mu.Unlock()
-	}()
+	defer c.calls.Forget(id)
 	frame, err := AppendRequest(nil, api, c.serves[api], id, request)
 	if err != nil {
 		return Answer{}, fault.Wrap(fault.Bug, "ask Fluss", err, "a request could not be made")
@@ -224,21 +207,11 @@ func (c *Conn) roundTrip(ctx context.Context, api API, request proto.Message) (A
 	if err := c.write(ctx, frame); err != nil {
 		return Answer{}, err
 	}
-	select {
-	case got := <-reply:
-		return got, nil
-	case <-c.gone:
-		select {
-		case got := <-reply: // it came before the connection went
-			return got, nil
-		default:
-		}
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		return Answer{}, c.broken
-	case <-ctx.Done():
-		return Answer{}, c.unanswered(ctx, api)
+	got, ok, err := c.calls.Wait(ctx, reply)
+	if err == nil && !ok {
+		err = c.unanswered(ctx, api)
 	}
+	return got, err
 }
 
 // write sends a frame whole. One that was sent in part ends the connection: the
@@ -295,13 +268,7 @@ func (c *Conn) read() {
 			c.end(fault.Wrap(fault.Unreachable, "ask Fluss", answer.Err, "%s gave the connection up", c.name()).WithRef(c.ref()))
 			return
 		}
-		c.mu.Lock()
-		reply, ok := c.waiting[answer.ID]
-		delete(c.waiting, answer.ID)
-		c.mu.Unlock()
-		if ok { // else its call gave up waiting
-			reply <- answer
-		}
+		c.calls.Deliver(answer.ID, answer) // or its call gave up waiting
 	}
 }
 
@@ -317,12 +284,7 @@ func (c *Conn) lost(err error) error {
 
 // end closes the connection with a reason; the first one stays.
 func (c *Conn) end(reason error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.broken != nil {
-		return
+	if c.calls.End(reason) {
+		_ = c.net.Close() // nothing that was read or written can be lost by it
 	}
-	c.broken = reason
-	close(c.gone)
-	_ = c.net.Close() // nothing that was read or written can be lost by it
 }

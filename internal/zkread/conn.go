@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/recoverctl/recoverctl/internal/fault"
+	"github.com/recoverctl/recoverctl/internal/replies"
 	"github.com/recoverctl/recoverctl/internal/safetext"
 )
 
@@ -52,11 +53,7 @@ type Conn struct {
 
 	writing sync.Mutex // held while a frame is written
 
-	mu      sync.Mutex
-	last    int32 // id of the last request
-	waiting map[int32]chan reply
-	broken  error         // why the connection can't be used any more
-	gone    chan struct{} // closed then
+	calls *replies.Calls[reply]
 }
 
 // Dial connects and opens a session. The error is a fault: Unreachable, or
@@ -71,7 +68,7 @@ func Dial(ctx context.Context, address string, o Options) (*Conn, error) {
 	if !strings.Contains(address, ":") {
 		address = net.JoinHostPort(address, DefaultPort)
 	}
-	c := &Conn{address: address, timeout: o.Timeout, waiting: map[int32]chan reply{}, gone: make(chan struct{})}
+	c := &Conn{address: address, timeout: o.Timeout, calls: replies.New[reply](1)}
 	opening, cancel := context.WithTimeout(ctx, o.Timeout)
 	defer cancel()
 	nc, err := o.Dial(opening, "tcp", address)
@@ -152,11 +149,7 @@ func (c *Conn) Address() string { return c.address }
 func (c *Conn) WithoutQuorum() bool { return c.alone }
 
 // Broken reports whether the session can't be used any more.
-func (c *Conn) Broken() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.broken != nil
-}
+func (c *Conn) Broken() bool { return c.calls.Err() != nil }
 
 // Exists asks whether a node is there. One that may not be read is still told to be
 // there.
@@ -206,36 +199,13 @@ func (c *Conn) Children(ctx context.Context, path string) ([]string, error) {
 func (c *Conn) Close() {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 	defer cancel()
-	if reply, id, err := c.begin(); err == nil {
-		defer c.forget(id)
+	if id, reply, err := c.calls.Begin(); err == nil {
+		defer c.calls.Forget(id)
 		if c.write(ctx, requestFrame(id, opClose, "")) == nil {
-			select { // the server closes the connection after its answer
-			case <-reply:
-			case <-c.gone:
-			case <-ctx.Done():
-			}
+			_, _, _ = c.calls.Wait(ctx, reply) // the server closes the connection after its answer
 		}
 	}
 	c.end(fault.New(fault.Cancelled, "ask ZooKeeper", "the session with %s was closed", safetext.Of(c.address)))
-}
-
-// begin registers a request.
-func (c *Conn) begin() (answer chan reply, id int32, err error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.broken != nil {
-		return nil, 0, c.broken
-	}
-	c.last++
-	answer = make(chan reply, 1)
-	c.waiting[c.last] = answer
-	return answer, c.last, nil
-}
-
-func (c *Conn) forget(id int32) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.waiting, id)
 }
 
 // ask makes one request. The bytes are the caller's.
@@ -245,30 +215,22 @@ func (c *Conn) ask(ctx context.Context, o op, path string) ([]byte, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
-	answer, id, err := c.begin()
+	id, answer, err := c.calls.Begin()
 	if err != nil {
 		return nil, err
 	}
-	defer c.forget(id)
+	defer c.calls.Forget(id)
 	if err := c.write(ctx, requestFrame(id, o, path)); err != nil {
 		return nil, err
 	}
-	select {
-	case got := <-answer:
+	switch got, ok, err := c.calls.Wait(ctx, answer); {
+	case err != nil:
+		return nil, err
+	case ok:
 		return c.judged(path, got)
-	case <-c.gone:
-		select {
-		case got := <-answer: // it came before the connection went
-			return c.judged(path, got)
-		default:
-		}
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		return nil, c.broken
-	case <-ctx.Done():
-		if errors.Is(ctx.Err(), context.Canceled) {
-			return nil, ctx.Err()
-		}
+	case errors.Is(ctx.Err(), context.Canceled):
+		return nil, ctx.Err()
+	default:
 		return nil, c.unanswered(o.String())
 	}
 }
@@ -309,15 +271,7 @@ func (c *Conn) read() {
 			c.end(c.strange(err))
 			return
 		}
-		c.mu.Lock()
-		answer, ok := c.waiting[got.xid]
-		delete(c.waiting, got.xid)
-		asked := got.xid > 0 && got.xid <= c.last
-		c.mu.Unlock()
-		switch {
-		case ok:
-			answer <- got
-		case !asked:
+		if !c.calls.Deliver(got.xid, got) {
 			c.end(c.strange(fmt.Errorf("it answers request %d, which was not made", got.xid)))
 			return
 		}
@@ -359,12 +313,7 @@ func (c *Conn) ref() string { return "zookeeper " + safetext.Of(c.address).Strin
 
 // end closes the connection with a reason; the first one stays.
 func (c *Conn) end(reason error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.broken != nil {
-		return
+	if c.calls.End(reason) {
+		_ = c.net.Close() // nothing that was read can be lost by it
 	}
-	c.broken = reason
-	close(c.gone)
-	_ = c.net.Close() // nothing that was read can be lost by it
 }
