@@ -2,20 +2,16 @@ package document_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"go.uber.org/goleak"
 
 	"github.com/recoverctl/recoverctl/actions"
 	"github.com/recoverctl/recoverctl/inspect"
-	"github.com/recoverctl/recoverctl/internal/access"
-	"github.com/recoverctl/recoverctl/internal/clock"
 	"github.com/recoverctl/recoverctl/internal/fault"
 	"github.com/recoverctl/recoverctl/tui"
 	"github.com/recoverctl/recoverctl/tui/tuitest"
@@ -29,13 +25,12 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // source makes and judges plans as the program does, of a topic in memory, and
 // carries them out with the real runner.
 type source struct {
-	mu      sync.Mutex
-	data    inspect.DataTopic
-	err     error
-	held    error
-	files   map[string]string
-	current *apply.Current
-	sets    int
+	viewtest.Documents
+	mu   sync.Mutex
+	data inspect.DataTopic
+	err  error
+	held error
+	sets int
 }
 
 func newSource(given ...inspect.Setting) *source {
@@ -44,7 +39,7 @@ func newSource(given ...inspect.Setting) *source {
 		i := slices.IndexFunc(data.Settings, func(old inspect.Setting) bool { return old.Name == s.Name })
 		data.Settings[i] = s
 	}
-	return &source{data: data, files: map[string]string{}, current: apply.NewCurrent()}
+	return &source{data: data, Documents: viewtest.NewDocuments()}
 }
 
 // released is a topic as the released job makes it.
@@ -94,63 +89,17 @@ func (s *source) Review(_ context.Context, job inspect.Job, d actions.Document) 
 		File: "/home/ops/settings.json", Apply: `recoverctl apply /home/ops/settings.json --reason "…" --access operate`}, err
 }
 
-func (s *source) Write(_ context.Context, made document.Made) error {
-	s.files[made.File] = string(made.Plan.Encode())
-	return nil
-}
-
-func (s *source) Question(made document.Made) actions.Question {
-	return actions.Question{Plan: made.Plan, Report: made.Report, Environment: access.Production, Profile: "orders", Subject: made.Plan.Target.Name}
-}
-
-func (s *source) Busy() string { return s.current.Busy() }
-
 func (s *source) Start(_ context.Context, _ inspect.Job, made document.Made, answer apply.Answer) (*apply.Running, error) {
-	approval, _, err := actions.Ask(s.Question(made), actions.Answer{Phrase: answer.Consent.Phrase(), Reason: answer.Consent.Reason(), Accept: answer.Accepted, At: viewtest.Now})
-	if err != nil {
-		return nil, err
-	}
-	plan := actions.RunPlan{
-		Plan: made.Plan, Report: made.Report, Approval: approval, Who: actions.Operator{User: "ops", Host: "bastion", Profile: "orders"},
-		Journal: viewtest.NewRuns(), Clock: clock.NewFake(viewtest.Now), Step: answer.Step, Timeout: time.Second,
-		Verify: func(context.Context) actions.OperationVerdict {
-			data, err := s.now()
-			return actions.JudgeSettings(made.Plan, data, err)
-		},
-	}
-	for _, step := range actions.SettingsSteps(made.Plan) {
-		plan.Steps = append(plan.Steps, doer{step, s, made.Plan})
-	}
-	run, err := actions.Start(context.Background(), plan)
-	if err != nil {
-		return nil, err
-	}
-	return s.current.Follow(run, "settings "+made.Plan.PlanID[:8], answer.Step, func() error { return nil }), nil
-}
-
-// doer is a step on the topic in memory.
-type doer struct {
-	step actions.Step
-	s    *source
-	plan actions.Document
-}
-
-func (d doer) Step() actions.Step      { return d.step }
-func (d doer) Skip() string            { return "" }
-func (d doer) Intent() inspect.Offsets { return nil }
-func (d doer) Settle(context.Context) (actions.Settlement, string, error) {
-	return actions.Unsettled, "", errors.New("nothing was lost")
-}
-
-func (d doer) Do(context.Context, *actions.StepProgress) (string, error) {
-	if d.step.Writes == "" {
-		return "read", nil
-	}
-	for _, f := range d.plan.Facts {
-		d.s.becomes(f.Name, *f.After)
-	}
-	d.s.sets++
-	return "acknowledged", nil
+	return s.Run(made, answer, "settings", func(_ actions.Step) string {
+		for _, f := range made.Plan.Facts {
+			s.becomes(f.Name, *f.After)
+		}
+		s.sets++
+		return "acknowledged"
+	}, func() actions.OperationVerdict {
+		data, err := s.now()
+		return actions.JudgeSettings(made.Plan, data, err)
+	})
 }
 
 func screen(s document.Source) *document.Screen {
@@ -178,15 +127,7 @@ func TestGoldens(t *testing.T) {
 // armed is a console that may write, with what runs in it.
 func armed(t *testing.T, s *source, width, height int) *tuitest.Driver {
 	t.Helper()
-	o := viewtest.Options(viewtest.Plain())
-	header := o.Header
-	o.Header = func() tui.Header {
-		h := header()
-		h.Access, h.Locked = "operate 29m", ""
-		return h
-	}
-	o.Jobs = s.current.Jobs
-	return tuitest.New(t, o, screen(s), width, height)
+	return tuitest.New(t, viewtest.Armed(s.Current), screen(s), width, height)
 }
 
 func shows(t *testing.T, d *tuitest.Driver, want string) {
@@ -218,7 +159,7 @@ func TestAAppliesWhatWasShown(t *testing.T) {
 				t.Fatal("something was set before it was confirmed")
 			}
 			d.Press("space")
-			running := s.current.Running()
+			running := s.Current.Running()
 			if running == nil {
 				t.Fatalf("nothing was started:\n%s", d.Frame())
 			}
@@ -243,7 +184,7 @@ func TestAWarningIsAcceptedByName(t *testing.T) {
 	shows(t, d, "Accept 1 warning by name")
 	shows(t, d, "retention-lifted")
 	d.Press("esc")
-	if s.sets != 0 || s.current.Running() != nil {
+	if s.sets != 0 || s.Current.Running() != nil {
 		t.Error("it was begun")
 	}
 }
@@ -268,7 +209,7 @@ func TestAChangeSinceIsLookedAtFirst(t *testing.T) {
 			d.Press("A")
 			d.WaitIdle()
 			shows(t, d, tt.says)
-			if s.current.Running() != nil {
+			if s.Current.Running() != nil {
 				t.Error("it was begun")
 			}
 		})
@@ -280,7 +221,7 @@ func TestReadOnlyAppliesNothing(t *testing.T) {
 	s := released()
 	d := tuitest.New(t, viewtest.Options(viewtest.Plain()), screen(s), 120, 40)
 	d.Press("A", "S")
-	if s.current.Running() != nil || s.sets != 0 {
+	if s.Current.Running() != nil || s.sets != 0 {
 		t.Error("it was begun")
 	}
 	shows(t, d, "read-only")
@@ -292,8 +233,8 @@ func TestWritingWritesTheFileAlone(t *testing.T) {
 	d.Press("W")
 	d.WaitIdle()
 	want, _ := actions.SettingsFrom(s.data)
-	if s.files["/home/ops/settings.json"] != string(want.Encode()) || s.sets != 0 {
-		t.Errorf("files %v", s.files)
+	if s.Files["/home/ops/settings.json"] != string(want.Encode()) || s.sets != 0 {
+		t.Errorf("files %v", s.Files)
 	}
 	shows(t, d, "nothing else was changed")
 }

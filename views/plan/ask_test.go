@@ -15,19 +15,6 @@ import (
 	"github.com/recoverctl/recoverctl/views/viewtest"
 )
 
-// armed is a console that may write, with what runs in it.
-func armed(plans *viewtest.Plans) tui.Options {
-	o := viewtest.Options(viewtest.Plain())
-	header := o.Header
-	o.Header = func() tui.Header {
-		h := header()
-		h.Access, h.Locked = "operate 29m", ""
-		return h
-	}
-	o.Jobs = plans.Current.Jobs
-	return o
-}
-
 // planOf42 is the plan from chk-42 on an armed console.
 func planOf42(t *testing.T, plans *viewtest.Plans, width, height int) *tuitest.Driver {
 	t.Helper()
@@ -37,7 +24,7 @@ func planOf42(t *testing.T, plans *viewtest.Plans, width, height int) *tuitest.D
 			_, _ = r.Wait()
 		}
 	})
-	return tuitest.New(t, armed(plans), screen(viewtest.Plain(), plans, job(1), chk42), width, height)
+	return tuitest.New(t, viewtest.Armed(plans.Current), screen(viewtest.Plain(), plans, job(1), chk42), width, height)
 }
 
 // phrase is what has to be typed for the plan from chk-42.
@@ -212,22 +199,23 @@ func TestAAndSSayWhyTheyAreOff(t *testing.T) {
 	}
 	readOnly := func(*viewtest.Plans) tui.Options { return viewtest.Options(viewtest.Plain()) }
 	unarmed := func(plans *viewtest.Plans) tui.Options {
-		o := armed(plans)
+		o := viewtest.Armed(plans.Current)
 		o.Arming, o.Level = new(access.Arming), access.Operate
 		return o
 	}
+	onPlans := func(plans *viewtest.Plans) tui.Options { return viewtest.Armed(plans.Current) }
 	for name, tt := range map[string]state{
 		"read-only":                 {before(), chk42, readOnly, "access is read-only"},
 		"not armed":                 {before(), chk42, unarmed, "the console is read-only until :operate arms it"},
-		"too few points would stay": {before(), chk44, armed, "apply would refuse this plan now"},
-		"not everything was read":   {unread, chk42, armed, "could not be judged"},
-		"it is done":                {applied, chk42, armed, "this plan is APPLIED already"},
-		"there is no plan":          {before(), viewtest.Checkpoints + "/chk-7", armed, "there is no plan"},
+		"too few points would stay": {before(), chk44, onPlans, "apply would refuse this plan now"},
+		"not everything was read":   {unread, chk42, onPlans, "could not be judged"},
+		"it is done":                {applied, chk42, onPlans, "this plan is APPLIED already"},
+		"there is no plan":          {before(), viewtest.Checkpoints + "/chk-7", onPlans, "there is no plan"},
 		"another plan is applied": {before(), chk42, func(plans *viewtest.Plans) tui.Options {
 			if err := plans.Current.Reserve("cleanup 00000000"); err != nil {
 				panic(err)
 			}
-			return armed(plans)
+			return viewtest.Armed(plans.Current)
 		}, "cleanup 00000000 is being started from this console"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -334,7 +322,7 @@ func TestAMissingControlTopicIsConsentedToByItself(t *testing.T) {
 // A recorded plan is finished: its dialog says what is destroyed.
 func TestFinishing(t *testing.T) {
 	plans := viewtest.NewPlans(viewtest.Store(), viewtest.Log())
-	d := tuitest.New(t, armed(plans), recorded(plans), 80, 24)
+	d := tuitest.New(t, viewtest.Armed(plans.Current), recorded(plans), 80, 24)
 	shows(t, d, "STILL IN THE LOG offset span 80 on 2 partitions: 0-1")
 	shows(t, d, "REJECTED ALREADY")
 	d.Press("A")
@@ -347,7 +335,7 @@ func TestFinishing(t *testing.T) {
 // Whatever keys come, nothing is started: the phrase is not typed by chance.
 func TestStormAtTheConfirmation(t *testing.T) {
 	plans := viewtest.NewPlans(viewtest.Store(), before())
-	tuitest.StormWith(t, armed(plans), func() tui.Screen {
+	tuitest.StormWith(t, viewtest.Armed(plans.Current), func() tui.Screen {
 		return &asking{Screen: screen(viewtest.Plain(), plans, job(1), chk42)}
 	})
 	if plans.Runs.Began() != 0 || plans.Current.Running() != nil {

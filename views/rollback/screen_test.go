@@ -2,21 +2,17 @@ package rollback_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"go.uber.org/goleak"
 
 	"github.com/recoverctl/recoverctl/actions"
 	"github.com/recoverctl/recoverctl/actions/flink"
 	"github.com/recoverctl/recoverctl/inspect"
-	"github.com/recoverctl/recoverctl/internal/access"
-	"github.com/recoverctl/recoverctl/internal/clock"
 	"github.com/recoverctl/recoverctl/internal/fault"
 	"github.com/recoverctl/recoverctl/tui"
 	"github.com/recoverctl/recoverctl/tui/tuitest"
@@ -39,21 +35,20 @@ const (
 // source makes and judges plans as the program does, of a job in memory, and
 // carries them out with the real runner.
 type source struct {
-	mu      sync.Mutex
-	e       actions.FlinkEvidence
-	err     error
-	held    error
-	asks    []rollback.Ask
-	files   map[string]string
-	current *apply.Current
-	wrote   []string // steps
+	viewtest.Documents
+	mu    sync.Mutex
+	e     actions.FlinkEvidence
+	err   error
+	held  error
+	asks  []rollback.Ask
+	wrote []string // steps
 }
 
 func running() *source {
 	interval, retained := int64(60_000), 3
 	job := viewtest.Job()
 	job.Flink = inspect.RefOf("http://jobmanager:8081", "order-agent")
-	return &source{files: map[string]string{}, current: apply.NewCurrent(), e: actions.FlinkEvidence{
+	return &source{Documents: viewtest.NewDocuments(), e: actions.FlinkEvidence{
 		Job: job, At: viewtest.Now, Address: "http://jobmanager:8081", Parallelism: 4, PointKind: inspect.KindCheckpoint,
 		Jobs: []actions.FlinkJob{{ID: oldID, Name: "order-agent", State: "RUNNING"}},
 		Old: &inspect.LiveState{JobID: oldID, Name: "order-agent", State: "RUNNING", Checkpoints: &inspect.LiveCheckpoints{Completed: 44},
@@ -98,60 +93,18 @@ func (s *source) Review(_ context.Context, _ inspect.Job, d actions.Document) (d
 		File: "/home/ops/rollback.json", Apply: `recoverctl apply /home/ops/rollback.json --reason "…" --accept point-may-go --access operate`}, err
 }
 
-func (s *source) Write(_ context.Context, made document.Made) error {
-	s.files[made.File] = string(made.Plan.Encode())
-	return nil
-}
-
-func (s *source) Question(made document.Made) actions.Question {
-	return actions.Question{Plan: made.Plan, Report: made.Report, Environment: access.Production, Profile: "orders", Subject: made.Plan.Target.Name}
-}
-
-func (s *source) Busy() string { return s.current.Busy() }
-
 func (s *source) Start(_ context.Context, _ inspect.Job, made document.Made, answer apply.Answer) (*apply.Running, error) {
-	approval, _, err := actions.Ask(s.Question(made), actions.Answer{Phrase: answer.Consent.Phrase(), Reason: answer.Consent.Reason(), Accept: answer.Accepted, At: viewtest.Now})
-	if err != nil {
-		return nil, err
-	}
-	plan := actions.RunPlan{
-		Plan: made.Plan, Report: made.Report, Approval: approval, Who: actions.Operator{User: "ops", Host: "bastion", Profile: "orders"},
-		Journal: viewtest.NewRuns(), Clock: clock.NewFake(viewtest.Now), Step: answer.Step, Timeout: time.Second,
-		Verify: func(context.Context) actions.OperationVerdict {
-			e, _ := s.now()
-			return actions.JudgeFlink(made.Plan, e)
-		},
-	}
-	for _, step := range actions.FlinkSteps(made.Plan) {
-		plan.Steps = append(plan.Steps, doer{step, s})
-	}
-	run, err := actions.Start(context.Background(), plan)
-	if err != nil {
-		return nil, err
-	}
-	return s.current.Follow(run, "rollback "+made.Plan.PlanID[:8], answer.Step, func() error { return nil }), nil
+	return s.Run(made, answer, "rollback", s.carry, func() actions.OperationVerdict {
+		e, _ := s.now()
+		return actions.JudgeFlink(made.Plan, e)
+	})
 }
 
-// doer is a step on the job in memory.
-type doer struct {
-	step actions.Step
-	s    *source
-}
-
-func (d doer) Step() actions.Step      { return d.step }
-func (d doer) Skip() string            { return "" }
-func (d doer) Intent() inspect.Offsets { return nil }
-func (d doer) Settle(context.Context) (actions.Settlement, string, error) {
-	return actions.Unsettled, "", errors.New("nothing was lost")
-}
-
-func (d doer) Do(context.Context, *actions.StepProgress) (string, error) {
-	if d.step.Writes == "" {
-		return "read", nil
-	}
-	d.s.becomes(func(e *actions.FlinkEvidence) {
-		d.s.wrote = append(d.s.wrote, d.step.Name)
-		switch d.step.Name {
+// carry does a step to the job in memory.
+func (s *source) carry(step actions.Step) string {
+	s.becomes(func(e *actions.FlinkEvidence) {
+		s.wrote = append(s.wrote, step.Name)
+		switch step.Name {
 		case actions.StepSavepoint:
 			e.Savepoint = actions.SavepointState{Known: true, Ready: true, Location: "s3://flink-state/savepoints/savepoint-4f3c92-1"}
 		case actions.StepCancel:
@@ -165,7 +118,7 @@ func (d doer) Do(context.Context, *actions.StepProgress) (string, error) {
 			e.New, e.NewParallelism = &started, 4
 		}
 	})
-	return "Flink has begun", nil
+	return "Flink has begun"
 }
 
 func screen(s rollback.Source) *rollback.Screen {
@@ -200,15 +153,7 @@ func TestGoldens(t *testing.T) {
 // armed is a console that may write, with what runs in it.
 func armed(t *testing.T, s *source, width, height int) *tuitest.Driver {
 	t.Helper()
-	o := viewtest.Options(viewtest.Plain())
-	header := o.Header
-	o.Header = func() tui.Header {
-		h := header()
-		h.Access, h.Locked = "operate 29m", ""
-		return h
-	}
-	o.Jobs = s.current.Jobs
-	return tuitest.New(t, o, screen(s), width, height)
+	return tuitest.New(t, viewtest.Armed(s.Current), screen(s), width, height)
 }
 
 func shows(t *testing.T, d *tuitest.Driver, want string) {
@@ -259,7 +204,7 @@ func TestARollbackFromTheScreen(t *testing.T) {
 				t.Fatal("something was done before it was confirmed")
 			}
 			d.Press("space")
-			run := s.current.Running()
+			run := s.Current.Running()
 			if run == nil {
 				t.Fatalf("nothing was started:\n%s", d.Frame())
 			}
@@ -283,7 +228,7 @@ func TestAChangeSinceIsLookedAtFirst(t *testing.T) {
 		"the jar is gone": {func(s *source) { s.becomes(func(e *actions.FlinkEvidence) { e.Jars = nil }) }, "not asked: apply would refuse this plan now"},
 		"it was rolled back meanwhile": {func(s *source) {
 			for _, name := range []string{actions.StepSavepoint, actions.StepCancel, actions.StepSubmit} {
-				_, _ = doer{actions.Step{Name: name, Writes: "x"}, s}.Do(context.Background(), nil)
+				s.carry(actions.Step{Name: name})
 			}
 		}, "not asked: the job is rolled back as planned already"},
 		"somebody else applies": {func(s *source) { s.held = fault.New(fault.Busy, "apply", "ops2@bastion applies savepoint 3f9c21aa") }, "not asked: ops2@bastion applies savepoint 3f9c21aa"},
@@ -296,7 +241,7 @@ func TestAChangeSinceIsLookedAtFirst(t *testing.T) {
 			d.Press("A")
 			d.WaitIdle()
 			shows(t, d, tt.says)
-			if s.current.Running() != nil {
+			if s.Current.Running() != nil {
 				t.Error("it was begun")
 			}
 		})
@@ -308,7 +253,7 @@ func TestReadOnlyAppliesNothing(t *testing.T) {
 	s := running()
 	d := tuitest.New(t, viewtest.Options(viewtest.Plain()), screen(s), 120, 40)
 	d.Press("A", "S")
-	if s.current.Running() != nil || len(s.wrote) != 0 {
+	if s.Current.Running() != nil || len(s.wrote) != 0 {
 		t.Error("it was begun")
 	}
 	shows(t, d, "read-only")

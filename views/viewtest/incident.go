@@ -9,6 +9,7 @@ import (
 	"github.com/recoverctl/recoverctl/tui"
 	"github.com/recoverctl/recoverctl/tui/theme"
 	"github.com/recoverctl/recoverctl/tui/tuitest"
+	"github.com/recoverctl/recoverctl/views/apply"
 )
 
 // Now is when the situation is looked at: what a tuitest.Driver's clock shows.
@@ -51,6 +52,19 @@ func Options(th theme.Theme) tui.Options {
 			Connections: []tui.Connection{{Name: "kafka", State: "ok", Tone: theme.OK}, {Name: "s3", State: "ok", Tone: theme.OK}},
 		}
 	}}
+}
+
+// Armed are the Options of a console that may write, with what runs in it.
+func Armed(current *apply.Current) tui.Options {
+	o := Options(Plain())
+	header := o.Header
+	o.Header = func() tui.Header {
+		h := header()
+		h.Access, h.Locked = "operate 29m", ""
+		return h
+	}
+	o.Jobs = current.Jobs
+	return o
 }
 
 // Plain is a theme without escape sequences.
