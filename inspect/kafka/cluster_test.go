@@ -27,6 +27,8 @@ type cluster struct {
 	*kafkatest.Cluster
 	fake  *kfake.Cluster // nil: a real broker
 	login []kgo.Opt      // of clients that may do everything
+
+	answering *atomic.Int32 // requests that on has got
 }
 
 // onEach runs a test on every kind of cluster.
@@ -51,7 +53,21 @@ func newFake(t *testing.T, opts ...kfake.Opt) cluster {
 		t.Fatal(err)
 	}
 	t.Cleanup(verbs.Close)
-	return cluster{Cluster: verbs, fake: fake}
+	c := cluster{Cluster: verbs, fake: fake, answering: new(atomic.Int32)}
+	t.Cleanup(c.settle)
+	return c
+}
+
+// settle waits until the fake cluster is done with the requests that on has got:
+// one that is closed before goes on waiting for them for ever. A request that is
+// answered after that says so; a cluster that is closed already answers none.
+func (c cluster) settle() {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	for c.answering.Load() > 0 && ctx.Err() == nil {
+		time.Sleep(time.Millisecond)
+	}
+	_ = c.Client().Ping(ctx)
 }
 
 // store opens a store, with a change to its configuration where one is given.
@@ -140,6 +156,8 @@ func (c cluster) trim(t *testing.T, topic string, partition int32, offset int64)
 // answer returns true.
 func (c cluster) on(key kmsg.Key, answer func(kmsg.Request) (kmsg.Response, error, bool)) {
 	c.fake.ControlKey(int16(key), func(req kmsg.Request) (kmsg.Response, error, bool) {
+		c.answering.Add(1)
+		defer c.answering.Add(-1)
 		c.fake.KeepControl()
 		return answer(req)
 	})
