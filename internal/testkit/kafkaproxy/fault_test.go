@@ -79,13 +79,15 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// retry tries once more: a client may not have seen yet that its connection
-// was closed.
-func retry(try func() error) error {
-	if try() == nil {
-		return nil
+// retry tries again for a while: a client may not have seen yet that its
+// connection was closed.
+func retry(try func() error) (err error) {
+	for deadline := time.Now().Add(2 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		if err = try(); err == nil {
+			return nil
+		}
 	}
-	return try()
+	return err
 }
 
 func TestARequestThatIsHeldReachesTheBrokerLate(t *testing.T) {
