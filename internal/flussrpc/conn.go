@@ -223,9 +223,8 @@ func (c *Conn) write(ctx context.Context, frame []byte) error {
 		_ = c.net.SetWriteDeadline(deadline) // a connection that takes no deadline fails at the write
 	}
 	if _, err := c.net.Write(frame); err != nil {
-		err = fault.Wrap(fault.Unreachable, "ask Fluss", err, "%s takes no requests", c.name()).WithRef(c.ref())
-		c.end(err)
-		return err
+		c.end(fault.Wrap(fault.Unreachable, "ask Fluss", err, "%s takes no requests", c.name()).WithRef(c.ref()))
+		return c.calls.Err() // why it had ended before, if it had
 	}
 	return nil
 }

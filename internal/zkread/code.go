@@ -50,20 +50,42 @@ func (e *Error) Error() string { return "ZooKeeper answers " + e.Code.String() }
 // told more.
 func (e *Error) ended() bool { return e.Code == SessionExpired || e.Code == SessionMoved }
 
-// refused makes the fault of a refusal.
+// refused is the fault of an answer with a code.
 func (c *Conn) refused(path string, e *Error) error {
-	kind, hint := fault.Unreachable, "look at the ZooKeeper server's log"
-	switch e.Code {
-	case NoNode:
-		kind, hint = fault.NotFound, "does fluss.zookeeper.path of the job say the cluster's zookeeper.path.root (/fluss by default)?"
-	case NoAuth:
-		kind, hint = fault.Denied, "the node's ACL lets only others read it, and no login is sent from here: give world:anyone READ on it, or leave fluss.zookeeper out"
-	case AuthFailed, SessionClosedRequireSASL:
-		kind, hint = fault.Denied, "this ensemble lets nobody in without a SASL login, which is not spoken here: leave fluss.zookeeper out, and what only ZooKeeper tells stays unknown"
-	case SessionExpired, SessionMoved:
-		hint = "ask again: a new session is opened"
-	case ThrottledOp, OperationTimeout:
-		hint = "the server is overloaded: ask again later"
-	}
+	kind, hint := e.Code.advice()
 	return fault.Wrap(kind, "ask ZooKeeper", e, "%s does not give %s", safetext.Of(c.address), safetext.Of(path)).WithHint("%s", hint).WithRef(c.ref())
+}
+
+// shut is the fault of everything else that is asked, or was, when an answer ends
+// the session.
+func (c *Conn) shut(e *Error) error {
+	kind, hint := e.Code.advice()
+	return fault.Wrap(kind, "ask ZooKeeper", e, "%s ended the session", safetext.Of(c.address)).WithHint("%s", hint).WithRef(c.ref())
+}
+
+// ends reports whether a server closes the connection behind an answer with the code.
+func (c Code) ends() bool {
+	switch c {
+	case AuthFailed, SessionClosedRequireSASL, SessionExpired, SessionMoved:
+		return true
+	}
+	return false
+}
+
+// advice is what a code means to the operator, and what to do.
+func (c Code) advice() (kind fault.Kind, hint string) {
+	switch c {
+	case NoNode:
+		return fault.NotFound, "does fluss.zookeeper.path of the job say the cluster's zookeeper.path.root (/fluss by default)?"
+	case NoAuth:
+		return fault.Denied, "the node's ACL lets only others read it, and no login is sent from here: give world:anyone READ on it, or leave fluss.zookeeper out"
+	case AuthFailed, SessionClosedRequireSASL:
+		return fault.Denied, "this ensemble lets nobody in without a SASL login, which is not spoken here: leave fluss.zookeeper out, and what only ZooKeeper tells stays unknown"
+	case SessionExpired, SessionMoved:
+		return fault.Unreachable, "ask again: a new session is opened"
+	case ThrottledOp, OperationTimeout:
+		return fault.Unreachable, "the server is overloaded: ask again later"
+	default:
+		return fault.Unreachable, "look at the ZooKeeper server's log"
+	}
 }

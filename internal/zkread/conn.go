@@ -250,9 +250,8 @@ func (c *Conn) write(ctx context.Context, frame []byte) error {
 		_ = c.net.SetWriteDeadline(deadline) // a connection that takes no deadline fails at the write
 	}
 	if _, err := c.net.Write(frame); err != nil {
-		err = c.lost(err)
-		c.end(err)
-		return err
+		c.end(c.lost(err))
+		return c.calls.Err() // why it had ended before, if it had
 	}
 	return nil
 }
@@ -273,6 +272,10 @@ func (c *Conn) read() {
 		}
 		if !c.calls.Deliver(got.xid, got) {
 			c.end(c.strange(fmt.Errorf("it answers request %d, which was not made", got.xid)))
+			return
+		}
+		if got.code.ends() { // before its end, which says less, is read
+			c.end(c.shut(&Error{Code: got.code}))
 			return
 		}
 	}

@@ -332,3 +332,27 @@ func TestNoServerAtAll(t *testing.T) {
 		t.Error(asked)
 	}
 }
+
+// Requests that are out when an answer ends the session are told why, and not that
+// the connection ended; so are those that come later.
+func TestAnAnswerThatEndsTheSessionIsToldToAll(t *testing.T) {
+	s := started(t)
+	s.RequireSASL()
+	c, err := zkread.Dial(t.Context(), s.Address(), zkread.Options{Timeout: 2 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	var wg sync.WaitGroup
+	for range 20 {
+		wg.Go(func() {
+			if _, _, err := c.Get(t.Context(), "/fluss"); fault.KindOf(err) != fault.Denied || !strings.Contains(fault.Of(err).Hint, "SASL") {
+				t.Errorf("error %v", err)
+			}
+		})
+	}
+	wg.Wait()
+	if _, err := c.Children(t.Context(), "/fluss"); fault.KindOf(err) != fault.Denied || !c.Broken() {
+		t.Errorf("afterwards: %v, broken %v", err, c.Broken())
+	}
+}
