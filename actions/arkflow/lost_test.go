@@ -309,11 +309,54 @@ func TestWhatAJournalLeavesOpen(t *testing.T) {
 	}
 }
 
-// Whatever a rollback reads, and whatever breaks once while it does: the same plan
-// ends as one that went through, and each thing was done once.
+// Whatever a plan reads, and whatever breaks once while it does: the same plan ends as
+// one that went through, and each thing was done once.
 func TestAReadingFails(t *testing.T) {
-	clean := rolledForward(t, arkhub.GenerationJobs)
-	clean.mustMake(actions.KindArkFlowRollback)
+	faults := map[string]arkhubtest.Fault{"lost": arkhubtest.LoseRequest, "503": arkhubtest.Refuse(503, "storage_unavailable", "no database"), "page": arkhubtest.Say(200, "text/html", "<html>login")}
+	for _, a := range []struct {
+		asked
+		reads int // at least so many routes
+	}{
+		{asked{actions.KindArkFlowRollback, "/rollback", "stop orders, version 1 orders, start orders"}, 8},
+		{asked{actions.KindArkFlowPause, "/u1/actions", "upgrade pause orders"}, 6},
+		{asked{actions.KindArkFlowResume, "/u1/actions", "upgrade resume orders"}, 6},
+		{asked{actions.KindArkFlowCancel, "/u1/actions", "upgrade cancel orders"}, 6},
+		{asked{actions.KindArkFlowRestart, "/actions/restart", "running node-a/heartbeat"}, 3},
+	} {
+		routes := a.routes(t)
+		if len(routes) < a.reads {
+			t.Errorf("%s reads %v", a.kind, routes)
+		}
+		for route := range routes {
+			for name, f := range faults {
+				if name != "lost" && !strings.HasSuffix(route, "/orders") && !strings.HasSuffix(route, "/detail") && !strings.HasSuffix(route, "/heartbeat") {
+					continue // of most routes one fault is enough
+				}
+				t.Run(a.kind+strings.ReplaceAll(route, "/", ".")+" "+name, func(t *testing.T) {
+					t.Parallel()
+					s := a.begun(t)
+					before, byHand := len(s.hub.Effects()), s.byHand()
+					const tries = 2 // that the client makes of a request that reads
+					breaks, earlier := arkhubtest.Times(3*tries, f), s.written()
+					s.hub.Break(arkhubtest.On("GET", route, func(w http.ResponseWriter, r *http.Request, hub http.Handler) bool {
+						return s.written() > earlier && breaks(w, r, hub) // once the run has begun
+					}))
+					if _, refused, _ := s.apply(); refused != nil {
+						t.Fatal(refused)
+					}
+					s.hub.Break()
+					s.applied()
+					a.once(s, before, byHand)
+				})
+			}
+		}
+	}
+}
+
+// routes are all that an apply of the plan reads.
+func (a asked) routes(t *testing.T) map[string]bool {
+	t.Helper()
+	clean := a.begun(t)
 	before := len(clean.hub.Requests())
 	clean.applied()
 	routes := map[string]bool{}
@@ -322,34 +365,5 @@ func TestAReadingFails(t *testing.T) {
 			routes[r.Path] = true
 		}
 	}
-	if len(routes) < 8 {
-		t.Fatalf("it reads %v", routes)
-	}
-	faults := map[string]arkhubtest.Fault{"lost": arkhubtest.LoseRequest, "503": arkhubtest.Refuse(503, "storage_unavailable", "no database"), "page": arkhubtest.Say(200, "text/html", "<html>login")}
-	for route := range routes {
-		for name, f := range faults {
-			if name != "lost" && !strings.HasSuffix(route, "/orders") && !strings.HasSuffix(route, "/detail") {
-				continue // of most routes one fault is enough
-			}
-			t.Run(strings.ReplaceAll(route, "/", ".")+" "+name, func(t *testing.T) {
-				t.Parallel()
-				s := rolledForward(t, arkhub.GenerationJobs)
-				s.mustMake(actions.KindArkFlowRollback)
-				before := len(s.hub.Effects())
-				const tries = 2 // that the client makes of a request that reads
-				breaks, earlier := arkhubtest.Times(3*tries, f), s.written()
-				s.hub.Break(arkhubtest.On("GET", route, func(w http.ResponseWriter, r *http.Request, hub http.Handler) bool {
-					return s.written() > earlier && breaks(w, r, hub) // once the run has begun
-				}))
-				if _, refused, _ := s.apply(); refused != nil {
-					t.Fatal(refused)
-				}
-				s.hub.Break()
-				s.applied()
-				if got := s.effects(before); got != "stop orders, version 1 orders, start orders" {
-					t.Errorf("the hub did %s", got)
-				}
-			})
-		}
-	}
+	return routes
 }

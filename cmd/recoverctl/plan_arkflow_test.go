@@ -4,11 +4,9 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -237,151 +235,6 @@ func TestALostRequestIsNotSentAgain(t *testing.T) {
 	if got := s.did(); got["savepoint orders"] != 1 {
 		t.Errorf("the hub did %v", got)
 	}
-}
-
-// A process that is killed at any line of the journal, before the hub has the next
-// request or when it has done it, leaves each thing done once: the same command goes
-// on, and where it can't be told whether a request went out, only after somebody has
-// settled that.
-func TestAnArkFlowApplyIsKilled(t *testing.T) {
-	t.Parallel()
-	path := asProcess(t)
-	for _, tt := range []struct {
-		kind   string
-		writes int // each has an intent and an outcome, after the line that begins
-		did    map[string]int
-	}{
-		{"rollback", 3, map[string]int{"savepoint orders": 1, "stop orders": 1, "version 1 orders": 1, "start orders": 1}},
-		{"savepoint", 1, map[string]int{"savepoint orders": 1}},
-		{"checkpoint", 1, map[string]int{}},
-	} {
-		for line := 1; line <= 1+2*tt.writes; line++ {
-			for _, done := range []bool{false, true} {
-				t.Run(fmt.Sprintf("%s, line %d, done %v", tt.kind, line, done), func(t *testing.T) {
-					t.Parallel()
-					s := startHubScene(t, arkhubtest.Options{})
-					s.set(1)
-					if tt.kind == "rollback" {
-						if got := s.apply(s.plan("savepoint", "orders")); got.code != 0 {
-							t.Fatalf("exit %d\n%s%s", got.code, got.out, got.errOut)
-						}
-						s.set(2)
-					}
-					file := s.plan(tt.kind, "orders")
-					lines := journalLines(t, filepath.Join(s.home, "state"))
-					wrote := s.kill(path, file, lines+line, done && line%2 == 0, done)
-					s.resume(file, s.lastIsIntent() && !wrote)
-					if got := s.did(); !maps.Equal(got, tt.did) {
-						t.Errorf("the hub did %v, want %v", got, tt.did)
-					}
-					if n := s.byHand(); n != 1 && tt.kind == "checkpoint" {
-						t.Errorf("%d checkpoints were begun", n)
-					}
-				})
-			}
-		}
-	}
-}
-
-// kill applies a plan in a process of its own, and kills that at its first request
-// from when the journal has so many lines: at the first that writes where onlyWrites.
-// The hub does what it is asked for where done, and nobody hears of it. Wrote: that
-// was to change something.
-func (s hubScene) kill(path, file string, lines int, onlyWrites, done bool) (wrote bool) {
-	s.t.Helper()
-	cmd := processOf(s.t, path, s.environ(), append(s.applyArgs(file), "--hub", s.url)...)
-	var once sync.Once
-	started, killed := make(chan struct{}), make(chan struct{})
-	s.hub.Break(func(w http.ResponseWriter, r *http.Request, hub http.Handler) bool {
-		if onlyWrites && r.Method == http.MethodGet || journalLines(s.t, filepath.Join(s.home, "state")) < lines {
-			return false
-		}
-		kills := false
-		once.Do(func() {
-			<-started
-			if err := cmd.Process.Kill(); err != nil {
-				s.t.Error(err)
-			}
-			wrote = done && r.Method != http.MethodGet
-			close(killed)
-			kills = true
-		})
-		switch {
-		case !kills:
-			return false
-		case done:
-			return arkhubtest.LoseAnswer(w, r, hub)
-		}
-		return arkhubtest.LoseRequest(w, r, hub)
-	})
-	if err := cmd.Start(); err != nil {
-		s.t.Fatal(err)
-	}
-	close(started)
-	<-killed
-	if err := cmd.Wait(); err == nil {
-		s.t.Error("it was not killed")
-	}
-	s.hub.Break()
-	return wrote
-}
-
-// lastIsIntent reports whether the journal ends with what was about to be asked for.
-func (s hubScene) lastIsIntent() bool {
-	s.t.Helper()
-	files, err := filepath.Glob(filepath.Join(s.home, "state", "recoverctl", "journal", "*.jsonl"))
-	if err != nil || len(files) == 0 {
-		s.t.Fatal(files, err)
-	}
-	data, err := os.ReadFile(files[len(files)-1])
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	lines := strings.Split(strings.TrimSpace(string(data)), "\n")
-	return strings.Contains(lines[len(lines)-1], `"event":"intent"`)
-}
-
-// resume goes on with a plan whose process was killed. Open: it can't be told whether
-// the request that it was about to make went out.
-func (s hubScene) resume(file string, open bool) {
-	s.t.Helper()
-	before, point := s.did(), s.pointOf(file)
-	if v := s.run("verify", file); v.code == 0 && point != "" && s.hub.Restored("orders") != point {
-		s.t.Errorf("verify says that it is restored from %s, and it is from %q:\n%s", point, s.hub.Restored("orders"), v.out)
-	}
-	got := s.apply(file)
-	if open {
-		if got.code != 5 || !strings.Contains(got.errOut, "request-unsettled") || !maps.Equal(before, s.did()) {
-			s.t.Errorf("not settled: exit %d, the hub did %v and then %v\n%s%s", got.code, before, s.did(), got.out, got.errOut)
-		}
-		if v := s.run("verify", file); v.code == 0 || !strings.Contains(v.out, "the hub shows nothing of it") {
-			s.t.Errorf("verify: exit %d\n%s%s", v.code, v.out, v.errOut)
-		}
-		got = s.apply(file, "request-unsettled")
-	}
-	if got.code != 0 || !strings.Contains(got.out, "✔ applied") {
-		s.t.Errorf("exit %d\n%s%s", got.code, got.out, got.errOut)
-	}
-	if v := s.run("verify", file); v.code != 0 || !strings.Contains(v.out, "✔ applied") {
-		s.t.Errorf("verify: exit %d\n%s%s", v.code, v.out, v.errOut)
-	}
-	if point != "" && s.hub.Restored("orders") != point {
-		s.t.Errorf("the job was restored from %q, and the plan says %s", s.hub.Restored("orders"), point)
-	}
-}
-
-// pointOf is the point that a plan restores; empty: it restores none.
-func (s hubScene) pointOf(file string) string {
-	s.t.Helper()
-	data, err := os.ReadFile(file)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	plan, p := actions.ParseDocument(data)
-	if p != nil {
-		s.t.Fatal(p.Message)
-	}
-	return actions.ArkFlowPlanOf(plan).Point
 }
 
 // byHand is how many checkpoints somebody began: those that are due by time have the
