@@ -162,8 +162,12 @@ whether that Flink reads the recovery point (V7, V8). --flink-version,
 --operator-uid and --operator-id ask about a job that does not run (also P3, P4).
 validate restore asks all of it, in the order of the real code.
 
+Where the metadata can be read and a state file can't, because it lies on another
+machine or in a store that refuses, what is known is shown, and what is not.
+
 Exit codes: 0 no check at or above --fail-on, 1 some check, 6 there is nothing
-at that URI, 9 it is there and can't be read, 10 its version is not known.`,
+at that URI, 8 some state could not be read from here, 9 it is there and can't be
+read, 10 its version is not known.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := a.load(); err != nil {
 				return err
@@ -184,9 +188,9 @@ at that URI, 9 it is there and can't be read, 10 its version is not known.`,
 				return err
 			}
 			defer systems.close()
-			point, err := in.ReadPoint(cmd.Context(), args[0], inspect.PointQuestion{Keys: keys}, a.pointProgress())
-			if err != nil {
-				return err
+			point, unread := in.ReadPoint(cmd.Context(), args[0], inspect.PointQuestion{Keys: keys}, a.pointProgress())
+			if unread != nil && !partlyRead(point, unread) {
+				return unread
 			}
 			var faults error
 			if compare {
@@ -194,10 +198,13 @@ at that URI, 9 it is there and can't be read, 10 its version is not known.`,
 			} else {
 				point.Checks = append(point.Checks, inspect.Compare(job, inspect.LiveState{}, point, nil)...)
 			}
-			if err := a.printer().result("RecoveryPoint", point, []error{faults}, func(t *table) { renderPoint(t, point, a.clock.Now()) }); err != nil {
+			if err := a.printer().result("RecoveryPoint", point, []error{unread, faults}, func(t *table) { renderPoint(t, point, a.clock.Now()) }); err != nil {
 				return err
 			}
-			return limit.status(point.WorstCheck())
+			if err := limit.status(point.WorstCheck()); err != nil || unread == nil {
+				return err
+			}
+			return exitStatus(fault.Partial.Exit())
 		},
 	}
 	limit.register(cmd)
@@ -205,6 +212,17 @@ at that URI, 9 it is there and can't be read, 10 its version is not known.`,
 	cmd.Flags().BoolVar(&compare, "compare", false, "also compare it with the job's topic and its running Flink")
 	expect.register(cmd)
 	return cmd
+}
+
+// partlyRead reports whether the metadata of a recovery point was read and only
+// state in its files was not: what is known is then shown beside the fault.
+func partlyRead(p inspect.RecoveryPoint, err error) bool {
+	switch fault.KindOf(err) {
+	case fault.Denied, fault.Unreachable, fault.Unsupported:
+		return len(p.Operators) > 0
+	default:
+		return false
+	}
 }
 
 // listProgress says on a terminal, once a second, how many recovery points were

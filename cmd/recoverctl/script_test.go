@@ -29,7 +29,7 @@ func TestScripts(t *testing.T) {
 		Dir: "testdata/script",
 		Setup: func(env *testscript.Env) error {
 			flink := filepath.Join(env.WorkDir, "flink")
-			for _, name := range []string{"versioned-p2", "null-p2", "legacy-p2", "file-backed-p2"} {
+			for _, name := range []string{"versioned-p2", "null-p2", "legacy-p2", "file-backed-p2", "file-merging-p2"} {
 				if err := flinkcases.CopyTo(filepath.Join(flink, name), name); err != nil {
 					return err
 				}
