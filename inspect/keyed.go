@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
+	"slices"
 	"sync"
 
 	"github.com/recoverctl/recoverctl/internal/flinkkey"
@@ -46,12 +47,22 @@ type KeyedState struct {
 	Why      string       `json:"why"` // empty where all of it was decoded
 
 	Keys   *int64            `json:"keys"`
-	Open   *int64            `json:"open"` // agents: keys with a sequence that was started and is not completed
+	Open   *int64            `json:"open"` // agents: keys with a sequence that was started and is not completed; nil also where no completed ones are kept
 	States []KeyedStateEntry `json:"states"`
 
 	// Sequences are keys of an agent with their sequence numbers: those with an
 	// open sequence first. It may have fewer than there are.
 	Sequences []KeySequence `json:"sequences"`
+}
+
+// CompletedState is the keyed state in which Flink Agents keeps what was
+// completed, from 0.3 on and with an action state store.
+const CompletedState = "lastCompletedSequenceNumber"
+
+// KeepsCompleted reports whether the operator keeps which sequences were
+// completed. Where it does not, no sequence number says what is open.
+func (k *KeyedState) KeepsCompleted() bool {
+	return slices.ContainsFunc(k.States, func(s KeyedStateEntry) bool { return s.Name == CompletedState })
 }
 
 // KeyedStateEntry is one named keyed state over all subtasks.
@@ -70,7 +81,7 @@ type KeySequence struct {
 	Subtask  int     `json:"subtask"`
 
 	MessageSequenceNumber       *int64 `json:"messageSequenceNumber"`       // of the latest input that was started
-	LastCompletedSequenceNumber *int64 `json:"lastCompletedSequenceNumber"` // nil: none
+	LastCompletedSequenceNumber *int64 `json:"lastCompletedSequenceNumber"` // nil: none, or not kept (KeepsCompleted)
 
 	ActionTasks        *KeyedList `json:"actionTasks"`        // nil: none are known
 	PendingInputEvents *KeyedList `json:"pendingInputEvents"` // nil: none are known

@@ -25,8 +25,11 @@ func (k *KeyedState) Facts() []string {
 	facts := []string{line}
 	if k.Keys != nil {
 		line := figures.Count(*k.Keys, "key", "keys")
-		if k.Open != nil {
+		switch {
+		case k.Open != nil:
 			line += fmt.Sprintf(", %s with a sequence that is not completed", group(*k.Open))
+		case len(k.Sequences) > 0 && !k.KeepsCompleted():
+			line += "; which of their sequences are completed is not kept (no state " + CompletedState + ": a release before 0.3, or no action state store)"
 		}
 		facts = append(facts, line)
 	}
@@ -63,6 +66,19 @@ func (k KeySequence) Shown() string {
 		return safetext.Of(*k.Key.Text).String()
 	}
 	return "digest " + k.Key.Digest
+}
+
+// CompletedText is the latest sequence of a key that was completed: "none" where
+// none was, empty where that is not kept.
+func (k *KeyedState) CompletedText(s KeySequence) string {
+	switch n := s.LastCompletedSequenceNumber; {
+	case n != nil:
+		return group(*n)
+	case k.KeepsCompleted():
+		return "none"
+	default:
+		return ""
+	}
 }
 
 // String is the list with what is known of it; empty for none.

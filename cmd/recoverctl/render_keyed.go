@@ -42,7 +42,7 @@ func renderSequences(t *table, k *inspect.KeyedState) {
 	}
 	t.row(text("KEY"), num("SUBTASK"), num("KEY GROUP"), num("STARTED"), num("COMPLETED"), text("TASKS"), text("PENDING INPUTS"))
 	for _, s := range k.Sequences[:min(len(k.Sequences), mostKeys)] {
-		t.row(text(s.Shown()), num(fmt.Sprint(s.Subtask)), num(fmt.Sprint(s.KeyGroup)), num(sequenceText(s.MessageSequenceNumber)), num(sequenceText(s.LastCompletedSequenceNumber)),
+		t.row(text(s.Shown()), num(fmt.Sprint(s.Subtask)), num(fmt.Sprint(s.KeyGroup)), num(sequenceText(s.MessageSequenceNumber)), num(orNothing(k.CompletedText(s))),
 			text(orNothing(s.ActionTasks.String())), text(orNothing(s.PendingInputEvents.String())))
 	}
 	if k.Keys != nil && *k.Keys > mostKeys {

@@ -19,7 +19,7 @@ import (
 // What Flink Agents calls the keyed states that matter here.
 const (
 	messageState   = "messageSequenceNumber"
-	completedState = "lastCompletedSequenceNumber"
+	completedState = inspect.CompletedState
 	tasksState     = "actionTasks"
 	pendingState   = "pendingInputEvents"
 )
@@ -294,7 +294,7 @@ func (r *keyedReading) join(parts []*subtaskKeys) {
 		r.out.Keys = &all.keys
 	}
 	if r.agent && described {
-		if !all.unknown {
+		if !all.unknown && r.out.KeepsCompleted() {
 			r.out.Open = &all.open
 		}
 		if !r.brief {

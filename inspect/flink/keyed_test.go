@@ -134,6 +134,37 @@ func compareSequences(t *testing.T, where string, want flinkcases.Operator, got 
 	}
 }
 
+// A job without an action state store, or of a release before 0.3, keeps no
+// lastCompletedSequenceNumber: nothing says then that a sequence is open.
+func TestWhereNoCompletedSequenceIsKeptNoneIsOpen(t *testing.T) {
+	for name, kept := range map[string]bool{"versioned-p2": false, "agent-text-hashmap": true} {
+		dir, store := open(t, name)
+		for _, s := range flinkcases.Load(t, name).Snapshots {
+			p, err := store.Point(context.Background(), filepath.Join(dir, filepath.FromSlash(s.Path)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			agent := p.Operators[slices.IndexFunc(p.Operators, func(o inspect.Operator) bool { return o.Name == "action-execute-operator" })]
+			k := agent.Keyed
+			said := strings.Contains(strings.Join(k.Facts(), "\n"), "which of their sequences are completed is not kept")
+			if k.KeepsCompleted() != kept || (k.Open != nil) != kept || said == kept || len(k.Sequences) == 0 {
+				t.Errorf("%s/%s: keeps completed %t, open %v, said %t", name, s.Path, k.KeepsCompleted(), k.Open, said)
+			}
+			for _, c := range p.Checks {
+				if c.ID == "K6" && !kept {
+					t.Errorf("%s/%s: %+v", name, s.Path, c)
+				}
+			}
+			none := map[bool]string{true: "none", false: ""}[kept]
+			for _, key := range k.Sequences {
+				if key.LastCompletedSequenceNumber == nil && k.CompletedText(key) != none {
+					t.Errorf("%s/%s: key %s: %q", name, s.Path, key.Shown(), k.CompletedText(key))
+				}
+			}
+		}
+	}
+}
+
 // A savepoint that was taken while calls were in flight keeps their tasks: how
 // many, and how large.
 func TestTasksInFlightAreCounted(t *testing.T) {

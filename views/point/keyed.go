@@ -1,6 +1,7 @@
 package point
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -61,7 +62,7 @@ func (p *page) sequences(k *inspect.KeyedState) {
 			in = append(in, "inputs "+text)
 		}
 		rows = append(rows, []sheet.Cell{
-			{Text: s.Shown()}, {Text: fmt.Sprint(s.Subtask)}, {Text: shown(s.MessageSequenceNumber)}, {Text: shown(s.LastCompletedSequenceNumber)},
+			{Text: s.Shown()}, {Text: fmt.Sprint(s.Subtask)}, {Text: shown(s.MessageSequenceNumber)}, {Text: cmp.Or(k.CompletedText(s), none)},
 			{Text: strings.Join(in, "; ")},
 		})
 	}
