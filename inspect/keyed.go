@@ -6,8 +6,6 @@ import (
 	"encoding/base64"
 	"slices"
 	"sync"
-
-	"github.com/recoverctl/recoverctl/internal/flinkkey"
 )
 
 // KeyedBackend is in which form an operator's keyed state lies in a recovery
@@ -152,30 +150,24 @@ const (
 )
 
 // KeyIndex is what the keyed state of recovery points tells about keys: their
-// texts by digest, and their sequence numbers. It is in memory only, up to a
-// limit, and may be used by several goroutines.
+// texts by digest. It is in memory only, up to a limit, and may be used by several
+// goroutines.
 type KeyIndex struct {
 	mu     sync.RWMutex
 	byHash map[[sha256.Size]byte]indexed
-	types  map[string]bool // of keys that were added
 	bytes  int
 	full   bool
 }
 
 type indexed struct {
-	text      string
-	known     bool // text is the key's
-	completed int64
-	has       bool // there is a completed sequence
-	disputed  bool // two operators keep the key with different numbers
+	text  string
+	known bool // text is the key's
 }
 
 var _ KeyDictionary = (*KeyIndex)(nil)
 
 // NewKeyIndex makes an empty index.
-func NewKeyIndex() *KeyIndex {
-	return &KeyIndex{byHash: map[[sha256.Size]byte]indexed{}, types: map[string]bool{}}
-}
+func NewKeyIndex() *KeyIndex { return &KeyIndex{byHash: map[[sha256.Size]byte]indexed{}} }
 
 // Add adds a key of an agent operator. Where the index is full it is left out.
 func (x *KeyIndex) Add(k KeySequence) {
@@ -187,22 +179,16 @@ func (x *KeyIndex) Add(k KeySequence) {
 	if e.known {
 		e.text = *k.Key.Text
 	}
-	if k.LastCompletedSequenceNumber != nil {
-		e.completed, e.has = *k.LastCompletedSequenceNumber, true
-	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.types[k.Type] = true
-	old, seen := x.byHash[hash]
-	switch {
+	switch _, seen := x.byHash[hash]; {
 	case seen:
-		e.disputed = old.disputed || old.has != e.has || old.completed != e.completed
+		return // a digest is of one key
 	case len(x.byHash) >= maxIndexKeys || x.bytes+len(e.text) > maxIndexText:
 		x.full = true
 		return
-	default:
-		x.bytes += len(e.text)
 	}
+	x.bytes += len(e.text)
 	x.byHash[hash] = e
 }
 
@@ -230,64 +216,12 @@ func (x *KeyIndex) Full() bool {
 
 // KeyText implements KeyDictionary.
 func (x *KeyIndex) KeyText(digest string) (text string, known bool) {
-	e, ok := x.find(digest)
-	return e.text, ok && e.known
-}
-
-func (x *KeyIndex) find(digest string) (indexed, bool) {
 	hash, ok := digestBytes(digest)
 	if !ok {
-		return indexed{}, false
+		return "", false
 	}
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	e, ok := x.byHash[hash]
-	return e, ok
-}
-
-// LastCompleted is the lastCompletedSequenceNumber of a key; -1 where the key is
-// kept and none was completed. A sequence above it is still open. known is false
-// where the index does not have the key, or two operators disagree about it: then
-// nothing is said, in particular not that all is completed.
-func (x *KeyIndex) LastCompleted(key CallKey) (sequence int64, known bool) {
-	e, ok := x.lookup(key)
-	switch {
-	case !ok || e.disputed:
-		return 0, false
-	case !e.has:
-		return -1, true
-	default:
-		return e.completed, true
-	}
-}
-
-// lookup finds a key by its digest, else by its text in each type that the index
-// has keys of, which must agree.
-func (x *KeyIndex) lookup(key CallKey) (indexed, bool) {
-	if key.Digest != "" || key.Text == nil {
-		return x.find(key.Digest)
-	}
-	x.mu.RLock()
-	types := make([]string, 0, len(x.types))
-	for t := range x.types {
-		types = append(types, t)
-	}
-	x.mu.RUnlock()
-	var found indexed
-	hit := false
-	for _, t := range types {
-		typed, err := flinkkey.New(t, *key.Text)
-		if err != nil || typed.Text != *key.Text {
-			continue // no key of this type has the text
-		}
-		e, ok := x.find(typed.Digest())
-		if !ok {
-			continue
-		}
-		if hit {
-			e.disputed = e.disputed || found.disputed || e.has != found.has || e.completed != found.completed
-		}
-		found, hit = e, true
-	}
-	return found, hit
+	return e.text, ok && e.known
 }

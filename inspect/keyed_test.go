@@ -12,59 +12,44 @@ import (
 	"github.com/recoverctl/recoverctl/internal/flinkkey"
 )
 
-func keySequence(t *testing.T, kind, text string, completed *int64) inspect.KeySequence {
+func keySequence(t *testing.T, kind, text string) inspect.KeySequence {
 	t.Helper()
 	key, err := flinkkey.New(kind, text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return inspect.KeySequence{Key: inspect.CallKey{Text: &text, Digest: key.Digest()}, Type: kind, LastCompletedSequenceNumber: completed}
+	return inspect.KeySequence{Key: inspect.CallKey{Text: &text, Digest: key.Digest()}, Type: kind}
 }
 
 func TestKeyIndex(t *testing.T) {
-	five, six := int64(5), int64(6)
 	x := inspect.NewKeyIndex()
-	x.Add(keySequence(t, "string", "alice", &five))
-	x.Add(keySequence(t, "string", "42", nil))
-	x.Add(keySequence(t, "long", "7", &six))
-	text := func(s string) inspect.CallKey { return inspect.CallKey{Text: &s} }
+	x.Add(keySequence(t, "string", "alice"))
+	x.Add(keySequence(t, "string", "7"))
+	x.Add(keySequence(t, "long", "7"))
+	unread := keySequence(t, "string", "of a class that is not known")
+	unread.Key.Text = nil
+	x.Add(unread)
 	for name, tt := range map[string]struct {
-		key      inspect.CallKey
-		sequence int64
-		known    bool
+		digest, text string
+		known        bool
 	}{
-		"by text":                    {text("alice"), 5, true},
-		"by digest":                  {inspect.CallKey{Digest: keySequence(t, "string", "alice", nil).Key.Digest}, 5, true},
-		"none completed":             {text("42"), -1, true},
-		"a number that is a long":    {text("7"), 6, true},
-		"a key that is not kept":     {text("bob"), 0, false},
-		"a digest that is no digest": {inspect.CallKey{Digest: "x6Qqxw"}, 0, false},
-		"neither text nor digest":    {inspect.CallKey{}, 0, false},
+		"a key":                      {keySequence(t, "string", "alice").Key.Digest, "alice", true},
+		"a number that is a long":    {keySequence(t, "long", "7").Key.Digest, "7", true},
+		"a key that is not kept":     {keySequence(t, "string", "bob").Key.Digest, "", false},
+		"a key without a text":       {unread.Key.Digest, "", false},
+		"a digest that is no digest": {"x6Qqxw", "", false},
+		"nothing":                    {"", "", false},
 	} {
-		if sequence, known := x.LastCompleted(tt.key); sequence != tt.sequence || known != tt.known {
-			t.Errorf("%s: %d, %v, want %d, %v", name, sequence, known, tt.sequence, tt.known)
+		if text, known := x.KeyText(tt.digest); text != tt.text || known != tt.known {
+			t.Errorf("%s: %q, %v, want %q, %v", name, text, known, tt.text, tt.known)
 		}
 	}
 
-	// Two operators keep one key and disagree: nothing is said.
-	x.Add(keySequence(t, "string", "alice", &six))
-	if _, known := x.LastCompleted(text("alice")); known {
-		t.Error("two operators disagree, and one of them is believed")
-	}
-	if got, known := x.KeyText(keySequence(t, "string", "alice", nil).Key.Digest); !known || got != "alice" {
-		t.Errorf("its text is %q, %v", got, known)
-	}
-}
-
-// A key text that two types share names two keys, which must agree.
-func TestKeyIndexOfTwoTypes(t *testing.T) {
-	five, six := int64(5), int64(6)
-	x := inspect.NewKeyIndex()
-	x.Add(keySequence(t, "string", "7", &five))
-	x.Add(keySequence(t, "long", "7", &six))
-	seven := "7"
-	if _, known := x.LastCompleted(inspect.CallKey{Text: &seven}); known {
-		t.Error("string:7 and long:7 disagree, and one of them is believed")
+	// A second operator keeps the same key: it is one entry.
+	before := x.Len()
+	x.Add(keySequence(t, "string", "alice"))
+	if x.Len() != before {
+		t.Errorf("%d keys, had %d", x.Len(), before)
 	}
 }
 
@@ -72,7 +57,7 @@ func TestKeyIndexIsBounded(t *testing.T) {
 	x := inspect.NewKeyIndex()
 	long := strings.Repeat("k", 1<<20)
 	for i := range 40 {
-		x.Add(keySequence(t, "string", fmt.Sprintf("%s%d", long, i), nil))
+		x.Add(keySequence(t, "string", fmt.Sprintf("%s%d", long, i)))
 	}
 	if n := x.Len(); n >= 40 || n < 20 || !x.Full() {
 		t.Errorf("%d keys of 1 MiB, full %v", n, x.Full())
@@ -104,8 +89,7 @@ func (s *keyStore) ReadPoint(_ context.Context, uri string, q inspect.PointQuest
 }
 
 func TestKeysComeFromTheNewestPointThatTellsThem(t *testing.T) {
-	five := int64(5)
-	store := &keyStore{keys: []inspect.KeySequence{keySequence(t, "string", "alice", &five)}}
+	store := &keyStore{keys: []inspect.KeySequence{keySequence(t, "string", "alice")}}
 	index, point, err := inspect.New(store, nil, clock.NewFake(time.Unix(1_700_000_100, 0))).KeyIndex(context.Background(), []string{"/c"}, false)
 	if err != nil || point != "/c/chk-1" || index.Len() != 1 || len(store.read) != 1 {
 		t.Errorf("%d keys from %q after reading %v: %v", index.Len(), point, store.read, err)
