@@ -2,8 +2,8 @@ package inspect
 
 import (
 	"bytes"
+	"encoding/binary"
 	"math"
-	"strconv"
 	"unicode/utf8"
 
 	"github.com/recoverctl/recoverctl/internal/safetext"
@@ -59,39 +59,53 @@ const digestLength = 44
 // generation 1 when the last three do. A key text may itself look like the fields
 // of a later generation; the job's own code can't tell them apart either.
 func ParseActionKey(key []byte) ActionKey {
-	if fields, ok := splitKey(key); ok {
-		group, groupOK := parseInteger(fields[0])
-		sequence, sequenceOK := parseInteger(fields[1])
-		event, eventOK := parseUUID(fields[2])
-		action, actionOK := parseUUID(fields[3])
-		if groupOK && group >= 0 && group <= math.MaxInt32 && sequenceOK && sequence >= 0 && eventOK && actionOK {
-			k := ActionKey{Generation: KeyGeneration2, KeyGroup: int32(group), Sequence: sequence, Event: event, Action: action, Text: fields[4]}
-			if isDigest(fields[4]) {
-				k.Generation = KeyGeneration3
-			}
+	// Only a number begins the later generations, so that most keys of the first are
+	// not looked through for them.
+	if len(key) > 0 && isDigit(key[0]) {
+		if k, ok := laterKey(key); ok {
 			return k
 		}
 	}
-	unattributable := ActionKey{KeyGroup: -1, Text: key}
-	rest, actionText, ok := cutLast(key)
+	k := ActionKey{KeyGroup: -1, Text: key}
+	// A UUID has no separator within: the last three stand where they must.
+	const event, sequence = uuidLength + 1, 2 * (uuidLength + 1)
+	rest := len(key) - sequence
+	if rest < 0 || key[rest] != '_' || key[len(key)-event] != '_' {
+		return k
+	}
+	text, number, ok := cutLast(key[:rest])
 	if !ok {
-		return unattributable
+		return k
 	}
-	rest, eventText, ok := cutLast(rest)
+	n, numberOK := parseInteger(number)
+	var eventOK, actionOK bool
+	k.Event, eventOK = parseUUID(key[rest+1 : rest+event])
+	k.Action, actionOK = parseUUID(key[len(key)-uuidLength:])
+	if !numberOK || n < 0 || !eventOK || !actionOK {
+		return ActionKey{KeyGroup: -1, Text: key}
+	}
+	k.Generation, k.Sequence, k.Text = KeyGeneration1, n, text
+	return k
+}
+
+// laterKey reads a key of generation 2 or 3.
+func laterKey(key []byte) (k ActionKey, ok bool) {
+	fields, ok := splitKey(key)
 	if !ok {
-		return unattributable
+		return k, false
 	}
-	text, sequenceText, ok := cutLast(rest)
-	if !ok {
-		return unattributable
+	group, groupOK := parseInteger(fields[0])
+	sequence, sequenceOK := parseInteger(fields[1])
+	event, eventOK := parseUUID(fields[2])
+	action, actionOK := parseUUID(fields[3])
+	if !groupOK || group < 0 || group > math.MaxInt32 || !sequenceOK || sequence < 0 || !eventOK || !actionOK {
+		return k, false
 	}
-	sequence, sequenceOK := parseInteger(sequenceText)
-	event, eventOK := parseUUID(eventText)
-	action, actionOK := parseUUID(actionText)
-	if !sequenceOK || sequence < 0 || !eventOK || !actionOK {
-		return unattributable
+	k = ActionKey{Generation: KeyGeneration2, KeyGroup: int32(group), Sequence: sequence, Event: event, Action: action, Text: fields[4]}
+	if isDigest(fields[4]) {
+		k.Generation = KeyGeneration3
 	}
-	return ActionKey{Generation: KeyGeneration1, KeyGroup: -1, Sequence: sequence, Event: event, Action: action, Text: text}
+	return k, true
 }
 
 // maxKeyGroups is the largest max parallelism that Flink allows.
@@ -211,36 +225,57 @@ func parseInteger(text []byte) (int64, bool) {
 	if len(digits) == 0 || len(digits) > most || digits[0] == '0' && len(text) > 1 {
 		return 0, false
 	}
+	var n uint64 // 19 digits fit
 	for _, c := range digits {
-		if c < '0' || c > '9' {
+		if !isDigit(c) {
 			return 0, false
 		}
+		n = 10*n + uint64(c-'0')
 	}
-	n, err := strconv.ParseInt(string(text), 10, 64)
-	return n, err == nil
+	switch {
+	case len(digits) == len(text):
+		return int64(n), n <= math.MaxInt64
+	case n > 1<<63:
+		return 0, false
+	default:
+		return -int64(n), true
+	}
 }
+
+// uuidLength is that of a UUID's text.
+const uuidLength = 36
 
 // parseUUID reads a UUID of 36 lower-case characters, of any version.
 func parseUUID(text []byte) (u UUID, ok bool) {
-	if len(text) != 36 {
+	if len(text) != uuidLength || text[8] != '-' || text[13] != '-' || text[18] != '-' || text[23] != '-' {
 		return u, false
 	}
-	at := 0
-	for i := range u {
-		if i == 4 || i == 6 || i == 8 || i == 10 {
-			if text[at] != '-' {
-				return u, false
-			}
-			at++
-		}
-		high, low := hexValue[text[at]], hexValue[text[at+1]]
-		if high|low > 0xf {
-			return u, false
-		}
-		u[i] = high<<4 | low
-		at += 2
+	a, badA := hex8(binary.LittleEndian.Uint64(text))
+	b, badB := hex8(uint64(binary.LittleEndian.Uint32(text[9:])) | uint64(binary.LittleEndian.Uint32(text[14:]))<<32)
+	c, badC := hex8(uint64(binary.LittleEndian.Uint32(text[19:])) | uint64(binary.LittleEndian.Uint32(text[24:]))<<32)
+	d, badD := hex8(binary.LittleEndian.Uint64(text[28:]))
+	if badA|badB|badC|badD != 0 {
+		return UUID{}, false
 	}
+	binary.LittleEndian.PutUint32(u[:], a)
+	binary.LittleEndian.PutUint32(u[4:], b)
+	binary.LittleEndian.PutUint32(u[8:], c)
+	binary.LittleEndian.PutUint32(u[12:], d)
 	return u, true
+}
+
+// hex8 reads eight lower-case hexadecimal digits at a time, the first in the lowest
+// byte, into four bytes. Bad is not zero where one is none.
+func hex8(text uint64) (value uint32, bad uint64) {
+	const halves, letter = 0x0f * ones, 'a' - '0' - 10
+	letters := text >> 6 & ones // of the digits none has this bit
+	n := text&halves + letters*9
+	// What the values are written as must be what was read.
+	again := n + '0'*ones + ((n+6*ones)>>4&ones)*letter
+	bad = again ^ text | n&^halves
+	n = (n<<4 | n>>8) & 0x00ff00ff00ff00ff
+	n = (n | n>>8) & 0x0000ffff0000ffff
+	return uint32(n | n>>16), bad
 }
 
 // hexValue is the value of a lower-case hexadecimal digit, 0xff for other bytes.

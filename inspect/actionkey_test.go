@@ -1,6 +1,7 @@
 package inspect_test
 
 import (
+	"bytes"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -138,6 +139,29 @@ func TestLongKeysAreCutInSentences(t *testing.T) {
 	}
 	if message := inspect.CheckReplayKey([]byte(strings.Repeat("z", 256)), 128).Message; !strings.Contains(message, strings.Repeat("z", 256)+`"`) {
 		t.Errorf("a key of 256 characters is cut: %s", message)
+	}
+}
+
+// A UUID is read digit by digit as hexadecimal text is, in lower case alone, and
+// whatever byte stands at whatever place of it.
+func TestUUIDsAreReadByTheirDigits(t *testing.T) {
+	const event, action = "00112233-4455-6677-8899-aabbccddeeff", "fedcba98-7654-3210-0123-456789abcdef"
+	for at := range action {
+		for c := range 256 {
+			text := []byte(action)
+			text[at] = byte(c)
+			k := inspect.ParseActionKey(slices.Concat([]byte("key_7_"+event+"_"), text))
+			want, err := hex.DecodeString(strings.ReplaceAll(string(text), "-", ""))
+			if dash := action[at] == '-'; dash != (c == '-') || err != nil || bytes.ContainsAny(text, "ABCDEF") {
+				if k.Generation != inspect.KeyUnattributable {
+					t.Fatalf("%q is read as %s", text, k.Action)
+				}
+				continue
+			}
+			if k.Generation != inspect.KeyGeneration1 || !bytes.Equal(k.Action[:], want) || k.Event.String() != event {
+				t.Fatalf("%q is read as %s, want %x", text, k.Action, want)
+			}
+		}
 	}
 }
 

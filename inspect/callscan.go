@@ -174,24 +174,24 @@ func (p *PartitionScan) Visit(offset, timestamp int64, key, value []byte) {
 	if value == nil {
 		c.tombstones++
 	}
-	k, e := p.lookUp(key)
-	c.generations[k.Generation]++
-	if k.Generation != KeyGeneration3 && k.Generation != KeyUnattributable {
-		p.note(k.Action, offset, timestamp)
+	r := seenRecord{at: -1, offset: offset, timestamp: timestamp, size: len(key) + len(value)}
+	e, recent := p.lookUp(key, &r.k)
+	c.generations[r.k.Generation]++
+	if r.k.Generation != KeyGeneration3 && r.k.Generation != KeyUnattributable {
+		p.note(r.k.Action, offset, timestamp)
 	}
-	at := -1
 	var head []byte
 	if e != nil {
-		if at = e.openAt(k); at >= 0 {
-			head = e.open[at].head
+		if r.at = e.openAt(&r.k); r.at >= 0 {
+			head = e.open[r.at].head
 		}
 	}
-	view, failure := p.reader.readAfter(head, value)
+	failure := p.reader.readAfter(head, value, &r.view)
 	if failure != "" {
 		c.unread(offset, failure)
 	}
 	if e == nil {
-		if k.Generation == KeyUnattributable {
+		if r.k.Generation == KeyUnattributable {
 			c.unattributed(p.id, offset, key)
 		}
 		return
@@ -199,16 +199,16 @@ func (p *PartitionScan) Visit(offset, timestamp int64, key, value []byte) {
 	if e.elsewhere >= 0 {
 		c.strayed(offset)
 	}
-	r := seenRecord{k: k, at: at, offset: offset, timestamp: timestamp, size: len(key) + len(value), view: view}
 	switch {
 	case failure != "":
-		p.unreadable(e, r)
-	case view.null:
-		p.remove(e, r, key)
-	case view.completed:
-		p.complete(e, r)
+		p.unreadable(e, &r)
+	case r.view.null:
+		p.remove(e, &r, key)
+	case r.view.completed:
+		p.complete(e, &r)
 	default:
-		p.open(e, r, value)
+		p.open(e, &r, value)
+		recent.keep(key, &r.k, p.last)
 	}
 }
 

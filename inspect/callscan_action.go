@@ -44,7 +44,7 @@ type heldCall struct {
 	lost              int64 // the first later record without it, -1
 }
 
-func (p *PartitionScan) newAction(r seenRecord) *openAction {
+func (p *PartitionScan) newAction(r *seenRecord) *openAction {
 	var a *openAction
 	if n := len(p.free); n > 0 {
 		a, p.free = p.free[n-1], p.free[:n-1]
@@ -80,7 +80,7 @@ func (a *openAction) equals(seed maphash.Seed, value []byte, r *seenRecord) {
 
 // show applies the record: calls that it has are as it says, those that it has
 // not are lost. A tombstone has none.
-func (a *openAction) show(p *PartitionScan, r seenRecord) {
+func (a *openAction) show(p *PartitionScan, r *seenRecord) {
 	a.records++
 	a.last, a.timestamp = r.offset, r.timestamp
 	a.revision++

@@ -37,9 +37,10 @@ type doneAction struct {
 	history       []heldCall // kept where completed actions are listed
 }
 
-// recentKey is a record key that was taken apart a short while ago: the records
-// of one action are close together.
+// recentKey is a record key of an open action that was taken apart a short while
+// ago: the records of one action are close together.
 type recentKey struct {
+	hash   uint64
 	key    []byte // nil: none
 	parsed ActionKey
 	entry  int32
@@ -59,26 +60,42 @@ func recentKeys(partitions int) int {
 
 // lookUp takes a record key apart and finds or makes the entry of its business
 // key: nil for a record key of no known layout, and for one that was not asked
-// for. The text of the key it returns is the entry's where there is one.
-func (p *PartitionScan) lookUp(key []byte) (ActionKey, *keyEntry) {
-	slot := &p.recent[maphash.Bytes(p.scan.seed, key)&uint64(len(p.recent)-1)]
-	if slot.key != nil && bytes.Equal(slot.key, key) {
-		p.last = slot.entry
-		return slot.parsed, &p.slab[slot.entry]
+// for. The text of the key it sets is the entry's where there is one. The slot is
+// where the key is to be kept should more of its records follow.
+func (p *PartitionScan) lookUp(key []byte, k *ActionKey) (*keyEntry, recentSlot) {
+	hash := maphash.Bytes(p.scan.seed, key)
+	slot := recentSlot{at: &p.recent[hash&uint64(len(p.recent)-1)], hash: hash}
+	if slot.at.hash == hash && slot.at.key != nil && bytes.Equal(slot.at.key, key) {
+		slot.held = true
+		p.last, *k = slot.at.entry, slot.at.parsed
+		return &p.slab[slot.at.entry], slot
 	}
-	k := ParseActionKey(key)
+	*k = ParseActionKey(key)
 	if k.Generation == KeyUnattributable || !p.scan.wanted.has(k) {
-		return k, nil
+		return nil, slot
 	}
 	e := p.entry(k)
-	if k.Text = e.text; len(key) <= maxRecentKey {
-		slot.key, slot.parsed, slot.entry = append(slot.key[:0], key...), k, p.last
+	k.Text = e.text
+	return e, slot
+}
+
+// recentSlot is the place of a record key among the recent ones.
+type recentSlot struct {
+	at   *recentKey
+	hash uint64
+	held bool // it is there
+}
+
+// keep remembers a key that was taken apart.
+func (s recentSlot) keep(key []byte, k *ActionKey, entry int32) {
+	if s.held || len(key) > maxRecentKey {
+		return
 	}
-	return k, e
+	*s.at = recentKey{hash: s.hash, key: append(s.at.key[:0], key...), parsed: *k, entry: entry}
 }
 
 // entry finds or makes the entry of a key.
-func (p *PartitionScan) entry(k ActionKey) *keyEntry {
+func (p *PartitionScan) entry(k *ActionKey) *keyEntry {
 	hash := p.hash(k)
 	if e := p.find(hash, k); e != nil {
 		return e
@@ -95,19 +112,19 @@ func (p *PartitionScan) entry(k ActionKey) *keyEntry {
 }
 
 // elsewhere is the partition that a key computes to, -1: this one, or not known.
-func (p *PartitionScan) elsewhere(k ActionKey) int32 {
-	if to, ok := p.scan.q.Job.place(k, len(p.scan.partitions)); ok && to != p.id {
+func (p *PartitionScan) elsewhere(k *ActionKey) int32 {
+	if to, ok := p.scan.q.Job.place(*k, len(p.scan.partitions)); ok && to != p.id {
 		return to
 	}
 	return -1
 }
 
-func (p *PartitionScan) hash(k ActionKey) uint64 {
+func (p *PartitionScan) hash(k *ActionKey) uint64 {
 	return maphash.Bytes(p.scan.seed, k.Text) ^ uint64(k.Generation)
 }
 
 // find returns the entry of a key, nil when there is none.
-func (p *PartitionScan) find(hash uint64, k ActionKey) *keyEntry {
+func (p *PartitionScan) find(hash uint64, k *ActionKey) *keyEntry {
 	at, ok := p.keys[hash]
 	for ok && at >= 0 {
 		if e := &p.slab[at]; e.is(k) {
@@ -129,12 +146,12 @@ func (p *PartitionScan) insert(hash uint64, e keyEntry) {
 	p.bytes += len(e.text)
 }
 
-func (e *keyEntry) is(k ActionKey) bool {
+func (e *keyEntry) is(k *ActionKey) bool {
 	return e.generation == k.Generation && e.group == k.KeyGroup && bytes.Equal(e.text, k.Text)
 }
 
-func (e *keyEntry) key() ActionKey {
-	return ActionKey{Generation: e.generation, KeyGroup: e.group, Text: e.text}
+func (e *keyEntry) key() *ActionKey {
+	return &ActionKey{Generation: e.generation, KeyGroup: e.group, Text: e.text}
 }
 
 // forgetIdle lets the entries without an open action go. When most are open, the
@@ -212,7 +229,7 @@ func wantedOf(q CallQuestion) wantedKeys {
 
 // has reports whether a key was asked for: by one of the keys where some were
 // named, and by the prefix where there is one.
-func (w *wantedKeys) has(k ActionKey) bool {
+func (w *wantedKeys) has(k *ActionKey) bool {
 	if w.all {
 		return true
 	}

@@ -3,7 +3,7 @@ package inspect
 import "slices"
 
 // unreadable notes that a later record of an open action can't be read.
-func (p *PartitionScan) unreadable(e *keyEntry, r seenRecord) {
+func (p *PartitionScan) unreadable(e *keyEntry, r *seenRecord) {
 	if r.at >= 0 {
 		a := e.open[r.at]
 		a.unreadable = r.offset
@@ -14,13 +14,13 @@ func (p *PartitionScan) unreadable(e *keyEntry, r seenRecord) {
 }
 
 // mention remembers that a key has an action id of which no state is known.
-func (p *PartitionScan) mention(e *keyEntry, r seenRecord, tombstone int64) {
-	if e.doneAt(r.k) < 0 {
+func (p *PartitionScan) mention(e *keyEntry, r *seenRecord, tombstone int64) {
+	if e.doneAt(&r.k) < 0 {
 		p.keep(e, doneAction{sequence: r.k.Sequence, event: r.k.Event, action: r.k.Action, first: r.offset, last: r.offset, tombstone: tombstone, dropped: true})
 	}
 }
 
-func (e *keyEntry) openAt(k ActionKey) int {
+func (e *keyEntry) openAt(k *ActionKey) int {
 	for i, a := range e.open {
 		if a.sequence == k.Sequence && a.action == k.Action && a.event == k.Event {
 			return i
@@ -29,7 +29,7 @@ func (e *keyEntry) openAt(k ActionKey) int {
 	return -1
 }
 
-func (e *keyEntry) doneAt(k ActionKey) int {
+func (e *keyEntry) doneAt(k *ActionKey) int {
 	for i := range e.done {
 		d := &e.done[i]
 		if d.sequence == k.Sequence && d.action == k.Action && d.event == k.Event {
@@ -40,13 +40,13 @@ func (e *keyEntry) doneAt(k ActionKey) int {
 }
 
 // open shows a record of an action that is not completed.
-func (p *PartitionScan) open(e *keyEntry, r seenRecord, value []byte) {
+func (p *PartitionScan) open(e *keyEntry, r *seenRecord, value []byte) {
 	p.advance(e, r.k.Sequence)
 	at := r.at
 	if at < 0 {
 		a := p.newAction(r)
 		a.partial = e.low <= r.k.Sequence && r.k.Sequence <= e.high
-		if i := e.doneAt(r.k); i >= 0 { // it begins again
+		if i := e.doneAt(&r.k); i >= 0 { // it begins again
 			e.done = slices.Delete(e.done, i, i+1)
 		}
 		if r.view.eventType != nil {
@@ -60,7 +60,7 @@ func (p *PartitionScan) open(e *keyEntry, r seenRecord, value []byte) {
 		}
 	}
 	a := e.open[at]
-	a.equals(p.scan.seed, value, &r)
+	a.equals(p.scan.seed, value, r)
 	p.followed(e, a, a.run > 1)
 	if a.run > 1 {
 		p.repeated(r.size)
@@ -69,7 +69,7 @@ func (p *PartitionScan) open(e *keyEntry, r seenRecord, value []byte) {
 }
 
 // complete shows the record that ends an action.
-func (p *PartitionScan) complete(e *keyEntry, r seenRecord) {
+func (p *PartitionScan) complete(e *keyEntry, r *seenRecord) {
 	p.advance(e, r.k.Sequence)
 	d := doneAction{
 		sequence: r.k.Sequence, event: r.k.Event, action: r.k.Action, first: r.offset, last: r.offset,
@@ -83,7 +83,7 @@ func (p *PartitionScan) complete(e *keyEntry, r seenRecord) {
 		}
 		p.followed(e, a, false)
 		p.end(e, r.at)
-	} else if i := e.doneAt(r.k); i >= 0 {
+	} else if i := e.doneAt(&r.k); i >= 0 {
 		if !e.done[i].dropped {
 			p.repeated(r.size) // an end that was written before
 		}
@@ -120,7 +120,7 @@ func (p *PartitionScan) keep(e *keyEntry, d doneAction) {
 }
 
 // remove shows a tombstone.
-func (p *PartitionScan) remove(e *keyEntry, r seenRecord, key []byte) {
+func (p *PartitionScan) remove(e *keyEntry, r *seenRecord, key []byte) {
 	if r.at >= 0 {
 		a := e.open[r.at]
 		if len(a.calls)+len(a.lost) == 0 {
@@ -135,7 +135,7 @@ func (p *PartitionScan) remove(e *keyEntry, r seenRecord, key []byte) {
 		return
 	}
 	window := p.place(r.offset) > 0
-	if i := e.doneAt(r.k); i >= 0 {
+	if i := e.doneAt(&r.k); i >= 0 {
 		d := &e.done[i]
 		if d.tombstone < 0 && p.place(d.last) > 0 {
 			p.gone(e, d, r.offset)

@@ -34,7 +34,7 @@ type history struct {
 }
 
 // show shows the next record of the action.
-func (h *history) show(p *PartitionScan, r seenRecord, failure string) {
+func (h *history) show(p *PartitionScan, r *seenRecord, failure string) {
 	if failure != "" || r.view.null && !h.began {
 		return
 	}
@@ -103,7 +103,7 @@ func (p *PartitionScan) recordHash(key []byte) uint64 { return maphash.Bytes(p.s
 // again shows a record of the second pass.
 func (p *PartitionScan) again(offset, timestamp int64, key, value []byte) {
 	k := ParseActionKey(key)
-	if k.Generation == KeyUnattributable || !p.scan.wanted.has(k) {
+	if k.Generation == KeyUnattributable || !p.scan.wanted.has(&k) {
 		return
 	}
 	var hash uint64
@@ -112,13 +112,13 @@ func (p *PartitionScan) again(offset, timestamp int64, key, value []byte) {
 		hash = p.recordHash(key)
 		_, tombed = p.tombs[hash]
 	}
-	e := p.find(p.hash(k), k)
-	sibling := e != nil && e.openAt(k) < 0 && slices.ContainsFunc(e.open, func(a *openAction) bool { return a.partial && a.sequence == k.Sequence })
+	e := p.find(p.hash(&k), &k)
+	sibling := e != nil && e.openAt(&k) < 0 && slices.ContainsFunc(e.open, func(a *openAction) bool { return a.partial && a.sequence == k.Sequence })
 	if !tombed && !sibling {
 		return
 	}
 	view, failure := p.reader.read(value)
-	r := seenRecord{k: k, offset: offset, timestamp: timestamp, view: view}
+	r := &seenRecord{k: k, offset: offset, timestamp: timestamp, view: view}
 	if sibling {
 		at := siblingKey{p.last, k.Sequence, k.Event, k.Action}
 		h := p.second.siblings[at]
@@ -137,7 +137,7 @@ func (p *PartitionScan) again(offset, timestamp int64, key, value []byte) {
 }
 
 // follow shows a record of an action that a tombstone removes.
-func (p *PartitionScan) follow(hash uint64, r seenRecord, failure string) {
+func (p *PartitionScan) follow(hash uint64, r *seenRecord, failure string) {
 	h := p.second.removed[hash]
 	if h == nil {
 		h = &history{}
@@ -151,7 +151,7 @@ func (p *PartitionScan) follow(hash uint64, r seenRecord, failure string) {
 	if h.done == nil || p.place(h.done.last) == 0 {
 		return
 	}
-	e := keyEntry{text: r.k.Text, generation: r.k.Generation, group: r.k.KeyGroup, elsewhere: p.elsewhere(r.k)}
+	e := keyEntry{text: r.k.Text, generation: r.k.Generation, group: r.k.KeyGroup, elsewhere: p.elsewhere(&r.k)}
 	p.gone(&e, h.done, r.offset)
 }
 

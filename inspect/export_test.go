@@ -19,7 +19,8 @@ type CallView struct {
 // ReadStateFast reads a value the fast way; false: it is left to the other.
 func ReadStateFast(value []byte) (StateView, bool) {
 	var r stateReader
-	view, ok := r.fast(value, nil)
+	var view stateView
+	ok := r.fast(value, nil, &view)
 	return exported(view), ok
 }
 
@@ -29,10 +30,11 @@ func ReadStateAfter(before, value []byte) (view StateView, known, ok bool) {
 	var r stateReader
 	head := 0
 	var kind []byte
-	if first, ok := r.fast(before, nil); ok {
+	var first, v stateView
+	if r.fast(before, nil, &first) {
 		head, kind = first.head, first.eventType
 	}
-	v, ok := r.fast(value, before[:head])
+	ok = r.fast(value, before[:head], &v)
 	if v.known {
 		v.eventType = kind
 	}

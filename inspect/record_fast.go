@@ -11,10 +11,11 @@ const maxHead = 4 << 10
 // value. Where it is true, full says the same.
 //
 // A value that begins as head does is not read again so far: the same bytes mean
-// the same, and the view says that its event is known.
-func (r *stateReader) fast(data, head []byte) (view stateView, ok bool) {
+// the same, and the view says that its event is known. The view must be empty
+// before, and says nothing where ok is false.
+func (r *stateReader) fast(data, head []byte, view *stateView) (ok bool) {
 	if len(data) < 2 || data[0] != '{' {
-		return stateView{}, false
+		return false
 	}
 	var event, calls, completed bool // were read: each may stand once
 	i := 1
@@ -22,19 +23,19 @@ func (r *stateReader) fast(data, head []byte) (view stateView, ok bool) {
 	case len(head) > 0 && bytes.HasPrefix(data, head):
 		i, event, view.known, view.head = len(head), true, true, len(head)
 		if i = memberAfter(data, i); i == 0 {
-			return view, true
+			return true
 		}
 	case data[i] == '}':
-		return stateView{}, true
+		return true
 	}
 	for i > 0 {
-		switch {
-		case hasText(data, i, `"completed":`):
+		switch labelAt(data, i) {
+		case labelCompleted:
 			if completed {
-				return stateView{}, false
+				return false
 			}
 			completed = true
-			i += len(`"completed":`)
+			i += len(completedLabel)
 			switch {
 			case hasWord(data, i, "true"):
 				view.completed = true
@@ -42,38 +43,78 @@ func (r *stateReader) fast(data, head []byte) (view stateView, ok bool) {
 			case hasWord(data, i, "false"):
 				i += 5
 			default:
-				return stateView{}, false
+				return false
 			}
-		case hasText(data, i, `"callResults":`):
+		case labelCalls:
 			if calls {
-				return stateView{}, false
+				return false
 			}
 			calls = true
-			if view.calls, i = r.fastCalls(data, i+len(`"callResults":`)); i < 0 {
-				return stateView{}, false
+			if view.calls, i = r.fastCalls(data, i+len(callsLabel)); i < 0 {
+				return false
 			}
-		case hasText(data, i, `"taskEvent":`):
+		case labelEvent:
 			if event {
-				return stateView{}, false
+				return false
 			}
 			event = true
 			first := i == 1
-			if view.eventType, i = fastEvent(data, i+len(`"taskEvent":`)); i < 0 {
-				return stateView{}, false
+			if view.eventType, i = fastEvent(data, i+len(eventLabel)); i < 0 {
+				return false
 			}
 			if first {
 				view.head = i
 			}
 		default:
 			if i = fastMember(data, i); i < 0 {
-				return stateView{}, false
+				return false
 			}
 		}
 		if i = memberAfter(data, i); i == 0 {
-			return view, true
+			return true
 		}
 	}
-	return stateView{}, false
+	return false
+}
+
+// The members of a value that are looked into, as they are written.
+const (
+	completedLabel = `"completed":`
+	callsLabel     = `"callResults":`
+	eventLabel     = `"taskEvent":`
+)
+
+// label is which of them stands at a place.
+type label uint8
+
+const (
+	labelOther label = iota
+	labelCompleted
+	labelCalls
+	labelEvent
+)
+
+// labelAt tells by the first letters, in which all members differ, which one may
+// stand at i, and compares that one alone.
+func labelAt(data []byte, i int) label {
+	if len(data)-i < len(`"co`) {
+		return labelOther
+	}
+	switch data[i+1] {
+	case 'c':
+		if data[i+2] == 'o' {
+			if hasText(data, i, completedLabel) {
+				return labelCompleted
+			}
+		} else if hasText(data, i, callsLabel) {
+			return labelCalls
+		}
+	case 't':
+		if hasText(data, i, eventLabel) {
+			return labelEvent
+		}
+	}
+	return labelOther
 }
 
 // memberAfter is the position of the next member behind the value that ends at i, 0
@@ -95,10 +136,20 @@ func memberAfter(data []byte, i int) int {
 // fastMember returns the position behind a member whose value is not asked for.
 // Most are empty lists.
 func fastMember(data []byte, i int) int {
-	for _, empty := range [...]string{`"sensoryMemoryUpdates":[]`, `"shortTermMemoryUpdates":[]`, `"outputEvents":[]`} {
-		if hasText(data, i, empty) {
-			return i + len(empty)
+	const letter = len(`"s`) // behind it, one is enough to tell them apart
+	empty := ""
+	if len(data)-i > letter {
+		switch data[i+letter] {
+		case 'e':
+			empty = `"sensoryMemoryUpdates":[]`
+		case 'h':
+			empty = `"shortTermMemoryUpdates":[]`
+		case 'u':
+			empty = `"outputEvents":[]`
 		}
+	}
+	if empty != "" && hasText(data, i, empty) {
+		return i + len(empty)
 	}
 	_, at := fastName(data, i)
 	if at < 0 {

@@ -34,19 +34,23 @@ type stateReader struct {
 // read reads a value as fast as it can. A failure says why it is no action state;
 // the view is then empty.
 func (r *stateReader) read(value []byte) (view stateView, failure string) {
-	return r.readAfter(nil, value)
+	failure = r.readAfter(nil, value, &view)
+	return view, failure
 }
 
 // readAfter is read for a value that may begin as another one did, as far as that
-// one's view says.
-func (r *stateReader) readAfter(head, value []byte) (view stateView, failure string) {
+// one's view says. The view, which must be empty before, is written where it is
+// wanted: this is done for every record.
+func (r *stateReader) readAfter(head, value []byte, view *stateView) (failure string) {
 	if value == nil {
-		return stateView{null: true}, ""
+		view.null = true
+		return ""
 	}
-	if view, ok := r.fast(value, head); ok {
-		return view, ""
+	if r.fast(value, head, view) {
+		return ""
 	}
-	return r.full(value)
+	*view, failure = r.full(value)
+	return failure
 }
 
 // full reads a value with the walker that judges every byte as Jackson does. It
