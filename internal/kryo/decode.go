@@ -1,6 +1,7 @@
 package kryo
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -308,8 +309,9 @@ func (d *decoder) offsets(depth int) Value {
 // keys declared Integer and values declared Long.
 func (d *decoder) mapBody(c class, object func(depth int) Value, depth int) Value {
 	m := &Map{JavaClass: c.name}
-	key, value := object, object
+	key, value, plain := object, object, longsWithClasses
 	if object == nil {
+		plain = declaredLongs
 		key = func(depth int) Value { return d.instance(builtin[0], true, depth) }
 		value = func(depth int) Value { return d.instance(builtin[7], true, depth) }
 	}
@@ -318,7 +320,7 @@ func (d *decoder) mapBody(c class, object func(depth int) Value, depth int) Valu
 	case shapeEmptyMap:
 		return m
 	case shapeSingletonMap:
-		size, key, value = 1, d.object, d.object
+		size, key, value, plain = 1, d.object, d.object, longsWithClasses
 	case shapeSortedMap:
 		if d.gen == Gen2 {
 			d.comparator(depth)
@@ -330,8 +332,16 @@ func (d *decoder) mapBody(c class, object func(depth int) Value, depth int) Valu
 	default:
 		size = d.size(2)
 	}
+	longs := d.longs(size, plain)
+	if size > 0 && len(longs) == size {
+		m.Longs = longs
+		return m
+	}
 	m.Entries = make([]Entry, 0, min(size, 1024))
-	for i := 0; i < size && !d.stopped(); i++ {
+	for _, e := range longs {
+		m.Entries = append(m.Entries, Entry{Int32(e.Key), Int64(e.Value)})
+	}
+	for i := len(longs); i < size && !d.stopped(); i++ {
 		var e Entry
 		e.Key = key(depth + 1)
 		if d.unknown != nil {
@@ -341,7 +351,68 @@ func (d *decoder) mapBody(c class, object func(depth int) Value, depth int) Valu
 		}
 		m.Entries = append(m.Entries, e)
 	}
+	m.settle()
 	return m
+}
+
+// settle makes Longs of entries that are nothing else, which longs left because
+// of how they were written: a number of nine bytes, a class by its name.
+func (m *Map) settle() {
+	longs := make([]LongEntry, 0, len(m.Entries))
+	for _, e := range m.Entries {
+		key, isInt := e.Key.(Int32)
+		value, isLong := e.Value.(Int64)
+		if !isInt || !isLong {
+			return
+		}
+		longs = append(longs, LongEntry{int32(key), int64(value)})
+	}
+	if len(longs) > 0 {
+		m.Entries, m.Longs = nil, longs
+	}
+}
+
+// heads are the bytes before the number of a key and of a value.
+type heads struct{ key, value byte }
+
+// The heads of an Integer and a Long: the numbers of their classes, or, where
+// both are declared, the byte that says that there is a value.
+var (
+	longsWithClasses = heads{key: 0 + 2, value: 7 + 2}
+	declaredLongs    = heads{key: 1, value: 1}
+)
+
+// longs reads at most size entries of an Integer and a Long, up to the first that
+// is another, or is damaged: that one is left to those who can name what is wrong.
+func (d *decoder) longs(size int, plain heads) []LongEntry {
+	if d.stopped() {
+		return nil
+	}
+	longs := make([]LongEntry, 0, min(size, 1024))
+	for len(longs) < size {
+		data := d.data[d.pos:]
+		key, k := headed(data, plain.key, 5)
+		value, v := headed(data[k:], plain.value, 8)
+		if k == 0 || v == 0 || key > math.MaxUint32 {
+			break
+		}
+		longs = append(longs, LongEntry{int32(key>>1) ^ -int32(key&1), int64(value>>1) ^ -int64(value&1)})
+		d.pos += k + v
+	}
+	return longs
+}
+
+// headed reads a byte that must be head and a number of at most so many bytes.
+// n is how many bytes both take, 0 where they are not that.
+func headed(data []byte, head byte, most int) (number uint64, n int) {
+	if len(data) == 0 || data[0] != head {
+		return 0, 0
+	}
+	number, n = binary.Uvarint(data[1:])
+	if n < 1 || n > most {
+		return 0, 0
+	}
+	return number, 1 + n
 }
 
 func (d *decoder) comparator(depth int) {

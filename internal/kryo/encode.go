@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -182,7 +183,11 @@ func (e *encoder) offsets(v Value, depth int) error {
 }
 
 func (e *encoder) mapBody(c class, m *Map, typed bool, depth int) error {
-	n := len(m.Entries)
+	entries := slices.Clip(m.Entries)
+	for _, l := range m.Longs {
+		entries = append(entries, Entry{Int32(l.Key), Int64(l.Value)})
+	}
+	n := len(entries)
 	switch c.shape {
 	case shapeEmptyMap:
 		if n != 0 {
@@ -207,7 +212,7 @@ func (e *encoder) mapBody(c class, m *Map, typed bool, depth int) error {
 	default:
 		return fmt.Errorf("class %s is no map", c.name)
 	}
-	for _, entry := range m.Entries {
+	for _, entry := range entries {
 		for side, v := range [2]Value{entry.Key, entry.Value} {
 			if !typed {
 				if err := e.object(v, depth+1); err != nil {

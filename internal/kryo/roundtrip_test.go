@@ -32,7 +32,7 @@ func values(depth int) *rapid.Generator[kryo.Value] {
 		for range rapid.IntRange(0, 4).Draw(t, "entries") {
 			m.Entries = append(m.Entries, kryo.Entry{Key: inner.Draw(t, "key"), Value: inner.Draw(t, "value")})
 		}
-		return m
+		return asDecoded(m)
 	})
 	lists := rapid.Custom(func(t *rapid.T) kryo.Value {
 		l := listOf(rapid.SampledFrom([]string{arrayList, "java.util.HashSet", "java.util.LinkedList"}).Draw(t, "list class"))
@@ -50,7 +50,7 @@ func values(depth int) *rapid.Generator[kryo.Value] {
 			offsets.Entries = append(offsets.Entries, kryo.Entry{
 				Key: kryo.Int32(rapid.Int32().Draw(t, "partition")), Value: kryo.Int64(rapid.Int64().Draw(t, "offset"))})
 		}
-		return marker(offsets, rapid.Int32().Draw(t, "schema"), kryo.Text(rapid.String().Draw(t, "topic")), kryo.Null{})
+		return marker(asDecoded(offsets), rapid.Int32().Draw(t, "schema"), kryo.Text(rapid.String().Draw(t, "topic")), kryo.Null{})
 	})
 	return rapid.OneOf(scalars(), maps, lists, markers)
 }

@@ -41,9 +41,20 @@ type String struct{ Text string }
 // Map is any java.util.Map. Entries are in stored order; a later entry with an
 // equal key replaces an earlier one, as putting them into a Java map does.
 // Sorted maps have the natural order: another comparator ends in Unknown.
+//
+// The entries of a map of nothing but Integers and Longs, as recovery markers
+// are, are its Longs: there are hundreds of thousands of them. Decode leaves
+// Entries nil then, and Longs nil in all other maps; an empty map has Entries.
 type Map struct {
 	JavaClass string
 	Entries   []Entry
+	Longs     []LongEntry
+}
+
+// LongEntry is one entry of a map of Integers and Longs.
+type LongEntry struct {
+	Key   int32
+	Value int64
 }
 
 // Entry is one entry of a map.

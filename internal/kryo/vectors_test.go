@@ -46,6 +46,23 @@ func mapOf(class string, sides ...kryo.Value) *kryo.Map {
 	for i := 0; i < len(sides); i += 2 {
 		m.Entries = append(m.Entries, kryo.Entry{Key: sides[i], Value: sides[i+1]})
 	}
+	return asDecoded(m)
+}
+
+// asDecoded is a map in the form in which Decode returns it.
+func asDecoded(m *kryo.Map) *kryo.Map {
+	var longs []kryo.LongEntry
+	for _, e := range m.Entries {
+		key, isInt := e.Key.(kryo.Int32)
+		value, isLong := e.Value.(kryo.Int64)
+		if !isInt || !isLong {
+			return m
+		}
+		longs = append(longs, kryo.LongEntry{Key: int32(key), Value: int64(value)})
+	}
+	if len(longs) > 0 {
+		m.Entries, m.Longs = nil, longs
+	}
 	return m
 }
 
@@ -73,7 +90,7 @@ func sixtyFour() (m *kryo.Map, entries string) {
 		m.Entries = append(m.Entries, kryo.Entry{Key: kryo.Int32(i), Value: kryo.Int64(0)})
 		entries += "02" + hex.EncodeToString([]byte{byte(2 * i)}) + "0900"
 	}
-	return m, entries
+	return asDecoded(m), entries
 }
 
 type vector struct {
