@@ -28,7 +28,7 @@ func CleanupFrom(markers []inspect.Marker, source string) (inspect.CleanupPlan, 
 		SourceRecoveryPoint: source,
 		Topic:               textOf(markers[0].Topic),
 		TopicID:             textOf(markers[0].TopicID),
-		Offsets:             lowestOf(markers),
+		Offsets:             inspect.Lowest(markers),
 	}
 	plan.PlanID = inspect.PlanID(plan.SourceRecoveryPoint, plan.Topic, plan.TopicID, plan.Offsets)
 	// What is left to judge are the values, and a reader judges them all: what is
@@ -55,7 +55,7 @@ func fitsCleanup(first, m inspect.Marker, isFirst bool) *inspect.Problem {
 	case textOf(m.Topic) != textOf(first.Topic) || textOf(m.TopicID) != textOf(first.TopicID):
 		return refuse("markers-name-different-topics", nil, "%s names topic %s with id %s, %s names topic %s with id %s",
 			markerName(first), quoted(first.Topic), quoted(first.TopicID), markerName(m), quoted(m.Topic), quoted(m.TopicID))
-	case !samePartitions(m.Offsets, first.Offsets):
+	case !first.Offsets.SamePartitions(m.Offsets):
 		return refuse("markers-have-different-partition-sets", nil, "%s has the partitions %s, %s has %s",
 			markerName(first), partitions(first.Offsets.Partitions()), markerName(m), partitions(m.Offsets.Partitions()))
 	default:
@@ -93,28 +93,6 @@ func contents(m inspect.Marker) string {
 		text += fmt.Sprintf("%d: %s", p, group(m.Offsets[p]))
 	}
 	return text + ")"
-}
-
-// lowestOf is the smallest offset of each partition over all markers.
-func lowestOf(markers []inspect.Marker) inspect.Offsets {
-	out := inspect.Offsets{}
-	for _, m := range markers {
-		for p, offset := range m.Offsets {
-			if at, ok := out[p]; !ok || offset < at {
-				out[p] = offset
-			}
-		}
-	}
-	return out
-}
-
-func samePartitions(a, b inspect.Offsets) bool {
-	for p := range a {
-		if _, ok := b[p]; !ok {
-			return false
-		}
-	}
-	return len(a) == len(b)
 }
 
 // blame adds to a refused value which marker it came from.

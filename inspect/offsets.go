@@ -22,6 +22,36 @@ func (o Offsets) Partitions() []int32 {
 	return parts
 }
 
+// First returns the n lowest partitions in ascending order, or all where there
+// are fewer. It does not sort what it leaves out: of hundreds of markers only the
+// beginning is shown.
+func (o Offsets) First(n int) []int32 {
+	parts := make([]int32, 0, min(n, len(o))+1)
+	for p := range o {
+		if len(parts) == n && (n == 0 || p > parts[n-1]) {
+			continue
+		}
+		at, _ := slices.BinarySearch(parts, p)
+		parts = slices.Insert(parts, at, p)
+		parts = parts[:min(n, len(parts))]
+	}
+	return parts
+}
+
+// SamePartitions says whether both name the same partitions, whatever their
+// offsets are.
+func (o Offsets) SamePartitions(other Offsets) bool {
+	if len(o) != len(other) {
+		return false
+	}
+	for p := range o {
+		if _, ok := other[p]; !ok {
+			return false
+		}
+	}
+	return true
+}
+
 // MarshalJSON writes an object with partition numbers as keys in ascending
 // numeric order. A nil map is an empty object.
 func (o Offsets) MarshalJSON() ([]byte, error) {

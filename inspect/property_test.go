@@ -13,6 +13,43 @@ import (
 	"github.com/recoverctl/recoverctl/internal/testkit/cases"
 )
 
+func TestTheFirstPartitionsAreThoseOfAll(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		offsets := inspect.Offsets(rapid.MapOf(rapid.Int32Range(-3, 20), rapid.Int64()).Draw(t, "offsets"))
+		n := rapid.IntRange(0, 25).Draw(t, "n")
+		if got, all := offsets.First(n), offsets.Partitions(); !slices.Equal(got, all[:min(n, len(all))]) {
+			t.Fatalf("the first %d of %v are %v", n, all, got)
+		}
+	})
+}
+
+// Markers merge if and only if all name the same partitions and nothing is
+// negative, wherever among them the odd one stands.
+func TestOnlyEvenMarkersMerge(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		markers := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) inspect.Marker {
+			offsets := rapid.MapOfN(rapid.Int32Range(0, 2), rapid.Int64Range(0, 9), 1, 3).Draw(t, "offsets")
+			if rapid.IntRange(0, 9).Draw(t, "is one below zero") == 0 {
+				offsets[rapid.Int32Range(-1, 2).Draw(t, "partition")] = -1
+			}
+			return versioned(offsets)[0]
+		}), 1, 5).Draw(t, "markers")
+		first := markers[0].Offsets.Partitions()
+		odd := func(m inspect.Marker) bool {
+			for _, p := range m.Offsets.Partitions() {
+				if p < 0 || m.Offsets[p] < 0 {
+					return true
+				}
+			}
+			return !slices.Equal(m.Offsets.Partitions(), first)
+		}
+		merged := inspect.Merge(markers)
+		if refused := merged.Kind == inspect.MergedInvalid; refused != slices.ContainsFunc(markers, odd) || refused != (merged.Problem != nil) {
+			t.Fatalf("%+v of %+v", merged, markers)
+		}
+	})
+}
+
 func TestMergeDoesNotDependOnTheOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		partitions := rapid.IntRange(1, 4).Draw(t, "partitions")

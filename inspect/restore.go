@@ -77,7 +77,7 @@ func byOperator(markers []Marker) []markerList {
 		lists[at].markers = append(lists[at].markers, m)
 	}
 	for i := range lists {
-		lists[i].lowest = lowest(lists[i].markers)
+		lists[i].lowest = Lowest(lists[i].markers)
 	}
 	return lists
 }

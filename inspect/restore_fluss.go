@@ -90,7 +90,7 @@ func (r *restore) maps() []Marker {
 
 // wanted is where each bucket would be read from: the smallest offset over all
 // maps, whether or not they name the same buckets.
-func (r *restore) wanted() Offsets { return lowest(r.maps()) }
+func (r *restore) wanted() Offsets { return Lowest(r.maps()) }
 
 // flussMarkers judges the markers themselves.
 func (r *restore) flussMarkers() {

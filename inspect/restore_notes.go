@@ -12,7 +12,7 @@ func (r *restore) window() []Window {
 	if !r.topic.known || r.markersKnown && len(r.q.Markers) == 0 || r.doubtfulMarkers() {
 		return out
 	}
-	from := lowest(r.q.Markers)
+	from := Lowest(r.q.Markers)
 	for _, p := range from.Partitions() {
 		if log, ok := r.topic.ranges[p]; ok && log.Start <= from[p] && from[p] <= log.End {
 			out = append(out, Window{Partition: p, From: from[p], To: log.End})
@@ -63,7 +63,7 @@ func (r *restore) boundaryNotes(v RestoreValidation) []string {
 		}
 	}
 	var kept, gone, untrimmed []int32
-	from := lowest(r.q.Markers)
+	from := Lowest(r.q.Markers)
 	for p, bound := range r.boundary.offsets {
 		log, ok := r.topic.ranges[p]
 		if !ok {

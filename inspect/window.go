@@ -273,7 +273,7 @@ func (r *restore) windows() int {
 	if r.q.Job.Store == StoreFluss {
 		return len(r.wanted())
 	}
-	return len(lowest(r.q.Markers))
+	return len(Lowest(r.q.Markers))
 }
 
 // released reports whether the job runs a release whose restore judges no record

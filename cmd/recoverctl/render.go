@@ -233,12 +233,11 @@ func mergedText(m inspect.Merged) string {
 func offsetsText(o inspect.Offsets) string {
 	const most = 4
 	var parts []string
-	for i, p := range o.Partitions() {
-		if i == most {
-			parts = append(parts, fmt.Sprintf("and %d more", len(o)-most))
-			break
-		}
+	for _, p := range o.First(most) {
 		parts = append(parts, fmt.Sprintf("%d:%s", p, figures.Group(o[p])))
+	}
+	if len(o) > most {
+		parts = append(parts, fmt.Sprintf("and %d more", len(o)-most))
 	}
 	if len(parts) == 0 {
 		return nothing

@@ -362,6 +362,11 @@ func (b *builder) checkMarkers(o *flinkmeta.Operator, markers []inspect.Marker) 
 		b.add("U5", inspect.SeverityWarning, "find out why: a subtask without a marker may lie before the others",
 			"operator %s: %s for %s: some subtasks stored none", o.Label(), figures.Count(n, "marker", "markers"), figures.Count(expected, "subtask", "subtasks"))
 	}
+	merged := inspect.Merge(markers)
+	b.lastMerged = &merging{merged, len(markers)}
+	if merged.Problem == nil {
+		return // none is wrong, and all name the same partitions
+	}
 	told := 0
 	for _, m := range markers {
 		if what := wrongMarker(m); what != "" {
@@ -414,7 +419,7 @@ func (b *builder) checkKeySets(o *flinkmeta.Operator, markers []inspect.Marker) 
 			first = m
 			continue
 		}
-		if !sameKeys(first.Offsets, m.Offsets) {
+		if !first.Offsets.SamePartitions(m.Offsets) {
 			x, y := first.Offsets.Partitions(), m.Offsets.Partitions()
 			b.add("U10", inspect.SeverityWarning, "find out whether partitions were added while the job ran; a restore needs one set",
 				"operator %s: markers disagree about partitions: subtask %d names %s, subtask %d names %s",
@@ -422,16 +427,4 @@ func (b *builder) checkKeySets(o *flinkmeta.Operator, markers []inspect.Marker) 
 			return
 		}
 	}
-}
-
-func sameKeys(x, y inspect.Offsets) bool {
-	if len(x) != len(y) {
-		return false
-	}
-	for partition := range x {
-		if _, ok := y[partition]; !ok {
-			return false
-		}
-	}
-	return true
 }

@@ -90,14 +90,12 @@ func toMarker(v kryo.Value) element {
 // offsetsOf is a map of Integer to Long; a later entry of one key replaces the
 // earlier one, as in Java.
 func offsetsOf(m *kryo.Map) (inspect.Offsets, bool) {
-	offsets := make(inspect.Offsets, len(m.Entries))
-	for _, e := range m.Entries {
-		partition, isInt := e.Key.(kryo.Int32)
-		offset, isLong := e.Value.(kryo.Int64)
-		if !isInt || !isLong {
-			return nil, false
-		}
-		offsets[int32(partition)] = int64(offset)
+	if len(m.Entries) > 0 {
+		return nil, false
+	}
+	offsets := make(inspect.Offsets, len(m.Longs))
+	for _, e := range m.Longs {
+		offsets[e.Key] = e.Value
 	}
 	return offsets, true
 }

@@ -22,7 +22,14 @@ type builder struct {
 	point         inspect.RecoveryPoint
 	streamVersion int32                                                  // of the first operator state stream that was opened
 	opened        map[*flinkmeta.OperatorState]*flinkmeta.OperatorStream // of the operator that is looked at
+	lastMerged    *merging                                               // of the last agent operator
 	asked
+}
+
+// merging is what the markers of one operator amount to, and how many they are.
+type merging struct {
+	inspect.Merged
+	of int
 }
 
 func (b *builder) build(ctx context.Context) (inspect.RecoveryPoint, error) {
@@ -53,7 +60,11 @@ func (b *builder) build(ctx context.Context) (inspect.RecoveryPoint, error) {
 	if err != nil {
 		return b.point, err // the merged marker stays unknown: some marker is not in the list
 	}
-	b.point.Merged = inspect.Merge(b.point.Markers)
+	if last := b.lastMerged; last != nil && last.of == len(b.point.Markers) {
+		b.point.Merged = last.Merged // the operator has all markers, as most jobs have only one
+	} else {
+		b.point.Merged = inspect.Merge(b.point.Markers)
+	}
 	return b.point, nil
 }
 
