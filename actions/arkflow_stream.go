@@ -182,7 +182,7 @@ func restartWarnings(e ArkFlowEvidence) []Warning {
 func restartNotes(e ArkFlowEvidence) []string {
 	switch l := e.Stream.Log; {
 	case l == nil && e.Stream.Stream.Protected.Log != arkflow.CoverNo:
-		return []string{"Its write-ahead log was not read: what the restart sends again, and whether the log is whole, is shown where it is named with --wal."}
+		return []string{"Its write-ahead log was not read: what the restart sends again, and whether the log is whole, is shown where it is named (--wal, or arkflow.wal of the job in the profile)."}
 	case l == nil:
 		return nil
 	case l.Window == nil:

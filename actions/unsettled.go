@@ -35,9 +35,9 @@ func (u OpenRequest) Same(o OpenRequest) bool {
 // step of the same plan, the end of a plan that was applied, and the beginning of a
 // run for which somebody accepted RequestUnsettled.
 //
-// Lines are about the target where they name its system, or were written for the same
-// job of the same profile: the address of a hub changes with its leader.
-func OpenRequestsOf(lines []journal.Entry, on inspect.PlanTarget, who Operator) []OpenRequest {
+// Lines are about the target where they name its system, or were written for one of
+// the jobs of the profile that have the same hub: its address changes with its leader.
+func OpenRequestsOf(lines []journal.Entry, on inspect.PlanTarget, profile string, jobs []string) []OpenRequest {
 	type open struct {
 		OpenRequest
 		run string
@@ -46,7 +46,7 @@ func OpenRequestsOf(lines []journal.Entry, on inspect.PlanTarget, who Operator) 
 	var left []open
 	drop := func(settled func(open) bool) { left = slices.DeleteFunc(left, settled) }
 	for _, e := range lines {
-		sameJob := who.Profile != "" && who.Profile != noProfile && e.Profile == safe(who.Profile) && e.Job == safe(who.Job)
+		sameJob := profile != "" && profile != noProfile && e.Profile == safe(profile) && slices.ContainsFunc(jobs, func(job string) bool { return e.Job == safe(job) })
 		if e.Object != object || e.ObjectID != id || e.System != "" && e.System != system && !sameJob {
 			continue
 		}

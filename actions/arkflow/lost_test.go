@@ -261,7 +261,7 @@ func TestAnotherPlanAsksToo(t *testing.T) {
 	if got := s.effects(before); got != "version 1 orders, start orders" {
 		t.Errorf("the hub did %s", got)
 	}
-	if left := actions.OpenRequestsOf(s.lines.all, s.plan.Target, ops); len(left) != 0 {
+	if left := actions.OpenRequestsOf(s.lines.all, s.plan.Target, ops.Profile, []string{"payments", ops.Job}); len(left) != 0 {
 		t.Errorf("not settled by the acceptance: %+v", left)
 	}
 }
@@ -280,6 +280,8 @@ func TestWhatAJournalLeavesOpen(t *testing.T) {
 	other.System, other.Profile, other.Job = "http://elsewhere:8080", "staging", "orders"
 	leader := other
 	leader.Profile = "prod"
+	beside, apart := leader, leader
+	beside.Job, apart.Job = "payments", "returns"
 	before := intent
 	before.System = "" // a line of a release that wrote none
 	accepted := line("r2", journal.Begin, "", "")
@@ -301,9 +303,11 @@ func TestWhatAJournalLeavesOpen(t *testing.T) {
 		"one after that":             {[]journal.Entry{intent, unknown, accepted, line("r2", journal.Intent, "stop", "")}, 1},
 		"of another hub":             {[]journal.Entry{other}, 0},
 		"of the hub's former leader": {[]journal.Entry{leader}, 1},
+		"under another job's name":   {[]journal.Entry{beside}, 1},
+		"of a job with another hub":  {[]journal.Entry{apart}, 0},
 		"of no named hub":            {[]journal.Entry{before}, 1},
 	} {
-		if open := actions.OpenRequestsOf(tt.lines, on, ops); len(open) != tt.open {
+		if open := actions.OpenRequestsOf(tt.lines, on, ops.Profile, []string{"payments", ops.Job}); len(open) != tt.open {
 			t.Errorf("%s: %+v", name, open)
 		}
 	}

@@ -159,7 +159,7 @@ func (s *scene) asPlanned() actions.ArkFlowEvidence {
 	}
 	s.lines.mu.Lock()
 	defer s.lines.mu.Unlock()
-	e.Unsettled = actions.OpenRequestsOf(s.lines.all, s.plan.Target, ops)
+	e.Unsettled = actions.OpenRequestsOf(s.lines.all, s.plan.Target, ops.Profile, []string{"payments", ops.Job})
 	return e
 }
 

@@ -4,9 +4,7 @@ import (
 	"context"
 
 	"github.com/recoverctl/recoverctl/actions"
-	change "github.com/recoverctl/recoverctl/actions/arkflow"
 	"github.com/recoverctl/recoverctl/config"
-	"github.com/recoverctl/recoverctl/inspect"
 	"github.com/recoverctl/recoverctl/inspect/arkflow"
 	"github.com/recoverctl/recoverctl/internal/arkhub"
 	"github.com/recoverctl/recoverctl/internal/secret"
@@ -36,8 +34,10 @@ func (a *app) consoleArkFlow(p config.Profile, to connections, prompt secret.Pro
 		}
 		if j.ArkFlow.Hub != "" {
 			o.Source = hub
+			documents := consoleDocuments{a, applies}
+			o.Plans = func(kind, id string) document.Source { return consoleArkFlowPlans{documents, hub, kind, id} }
 			o.Rollbacks = func(id string) rollback.Source {
-				return consoleArkFlowRollbacks{consoleDocuments{a, applies}, hub, id}
+				return consoleArkFlowRollbacks{consoleArkFlowPlans{documents, hub, actions.KindArkFlowRollback, id}}
 			}
 		}
 		all[i] = screens.NewEntry(o, "arkflow "+j.Name)
@@ -113,66 +113,4 @@ func (c consoleHub) Job(ctx context.Context, id string) (d arkflow.JobDetail, er
 		return d.Hub.Address != "", unread
 	})
 	return d, err
-}
-
-// consoleArkFlowRollbacks makes, judges and applies plans that take a job of a hub
-// to a lower version, as the commands do.
-type consoleArkFlowRollbacks struct {
-	consoleDocuments
-	hub consoleHub
-	id  string // of the job at the hub
-}
-
-var _ rollback.Source = consoleArkFlowRollbacks{}
-
-func (c consoleArkFlowRollbacks) sources(ctx context.Context) (change.Sources, error) {
-	options, err := c.hub.options(ctx)
-	return change.Sources{Hub: options, Job: c.id, Points: c.hub.points(), Clock: c.app.clock}, err
-}
-
-// Make implements rollback.Source.
-func (c consoleArkFlowRollbacks) Make(ctx context.Context, job inspect.Job, ask rollback.Ask) (document.Made, error) {
-	sources, err := c.sources(ctx)
-	if err != nil {
-		return document.Made{}, err
-	}
-	d, e, err := makeArkFlowPlan(ctx, sources, arkflowAsk{kind: actions.KindArkFlowRollback, id: c.id, version: ask.Version})
-	switch {
-	case ctx.Err() != nil:
-		return document.Made{}, ctx.Err()
-	case err != nil:
-		return document.Made{}, err
-	}
-	return c.judge(job, d, e)
-}
-
-// Review implements document.Handler.
-func (c consoleArkFlowRollbacks) Review(ctx context.Context, job inspect.Job, of actions.Document) (document.Made, error) {
-	sources, err := c.sources(ctx)
-	if err != nil {
-		return document.Made{}, err
-	}
-	e, err := sources.GatherPlan(ctx, of)
-	if ctx.Err() != nil {
-		return document.Made{}, ctx.Err()
-	}
-	return c.judge(job, of, e, err)
-}
-
-func (c consoleArkFlowRollbacks) judge(job inspect.Job, of actions.Document, e actions.ArkFlowEvidence, faults ...error) (document.Made, error) {
-	e = c.app.withJournal(e, of.Target)
-	made := document.Made{Plan: of, Report: actions.ArkFlowReport(of, e), Steps: actions.ArkFlowSteps(of), At: e.At, Cluster: of.Target.Cluster}
-	if !e.Asked() {
-		made.Unread = e.Err
-	}
-	return c.made(made, "rollback", job, append(faults, e.JournalErr)...)
-}
-
-// Start implements document.Handler.
-func (c consoleArkFlowRollbacks) Start(ctx context.Context, job inspect.Job, made document.Made, answer apply.Answer) (*apply.Running, error) {
-	sources, err := c.sources(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return c.start(job, made, answer, "rollback", c.app.beginArkFlow(sources))
 }

@@ -33,8 +33,15 @@ func arkflowConsole(t *testing.T) (in *arkincident.Incident, d *tuitest.Driver, 
 		t.Fatal(err)
 	}
 	t.Cleanup(in.Close)
+	d, applies = arkflowConsoleOn(t, in.ConfigYAML())
+	return in, d, applies
+}
+
+// arkflowConsoleOn is the console on the jobs of ArkFlow of a configuration.
+func arkflowConsoleOn(t *testing.T, configuration []byte) (d *tuitest.Driver, applies *apply.Current) {
+	t.Helper()
 	file := filepath.Join(t.TempDir(), "config.yaml")
-	if err := os.WriteFile(file, in.ConfigYAML(), 0o600); err != nil {
+	if err := os.WriteFile(file, configuration, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	a := &app{streams: streams{in: strings.NewReader(""), out: io.Discard, err: io.Discard, environ: []string{"HOME=" + t.TempDir()}}, clock: clock.System{}}
@@ -66,7 +73,7 @@ func arkflowConsole(t *testing.T) (in *arkincident.Incident, d *tuitest.Driver, 
 	}
 	d = tuitest.New(t, tui.Options{Theme: look, Header: header, Commands: commands, Jobs: applies.Jobs}, root, 120, 40)
 	d.WaitIdle()
-	return in, d, applies
+	return d, applies
 }
 
 func (s arkScreen) press(keys ...string) {
@@ -78,6 +85,39 @@ func (s arkScreen) press(keys ...string) {
 
 // arkScreen is a driver that waits for the hub after each key.
 type arkScreen struct{ *tuitest.Driver }
+
+// command types a command of the palette and waits for what it reads.
+func (s arkScreen) command(text string) {
+	s.Press(":")
+	s.Type(text)
+	s.press("enter")
+}
+
+// approve puts the plan that is shown to the operator: each warning accepted, a reason
+// and the phrase typed. Directly before it is confirmed, sees looks.
+func (s arkScreen) approve(subject, id, reason string, sees func()) {
+	s.press("A")
+	if accepted := regexp.MustCompile(`Accept (\d+) warning`).FindStringSubmatch(s.Frame()); accepted != nil {
+		for range 40 {
+			s.Press("down")
+		}
+		n, _ := strconv.Atoi(accepted[1]) // they are digits
+		for range n {
+			s.Press("tab", "space")
+		}
+		s.press("tab", "enter")
+	}
+	for range 60 {
+		s.Press("down")
+	}
+	s.Press("tab")
+	s.Type(reason)
+	s.Press("tab")
+	s.Type(subject + " " + id)
+	s.Press("tab")
+	sees()
+	s.press("space")
+}
 
 // The console shows every job of the profile as the hub and the stores have it, and
 // the header the hub alone: there are no brokers to miss.
@@ -132,32 +172,11 @@ func TestTheConsoleRollsAnArkFlowJobBack(t *testing.T) {
 		}
 	}
 	before := in.Hub().Effects()
-	d.press("A")
-	if accepted := regexp.MustCompile(`Accept (\d+) warning`).FindStringSubmatch(d.Frame()); accepted != nil {
-		n, err := strconv.Atoi(accepted[1])
-		if err != nil {
-			t.Fatal(err)
+	d.approve("demo/"+arkincident.JobUpgraded, id, "bad deploy, INC-9", func() {
+		if !slices.Equal(in.Hub().Effects(), before) {
+			t.Fatalf("before it was confirmed: %v", in.Hub().Effects())
 		}
-		for range 40 {
-			d.Press("down")
-		}
-		for range n {
-			d.Press("tab", "space")
-		}
-		d.press("tab", "enter")
-	}
-	for range 60 {
-		d.Press("down")
-	}
-	d.Press("tab")
-	d.Type("bad deploy, INC-9")
-	d.Press("tab")
-	d.Type("demo/" + arkincident.JobUpgraded + " " + id)
-	d.Press("tab")
-	if !slices.Equal(in.Hub().Effects(), before) {
-		t.Fatalf("before it was confirmed: %v", in.Hub().Effects())
-	}
-	d.press("space")
+	})
 	running := applies.Running()
 	if running == nil {
 		t.Fatalf("nothing was started:\n%s", d.Frame())

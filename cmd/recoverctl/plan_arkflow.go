@@ -111,12 +111,12 @@ func streamNamed(text string) (node, stream string, ok bool) {
 }
 
 func (a *app) planArkFlow(ctx context.Context, ask arkflowAsk) error {
-	return a.withArkFlowSources(ctx, terminalPrompt{}, ask.id, func(sources arkflow.Sources, _ config.Job) error {
+	return a.withArkFlowSources(ctx, terminalPrompt{}, ask.id, func(sources arkflow.Sources, job config.Job) error {
 		d, e, err := makeArkFlowPlan(ctx, sources, ask)
 		if err != nil {
 			return err
 		}
-		e = a.withJournal(e, d.Target)
+		e = a.withJournal(e, d.Target, job)
 		report := actions.ArkFlowReport(d, e)
 		if report.Refused != nil {
 			return actions.Refuse(report.Refused.Stage, &report.Refused.Problem)
@@ -212,15 +212,15 @@ func makeArkFlowPlan(ctx context.Context, sources arkflow.Sources, ask arkflowAs
 
 // withJournal adds to evidence the requests to a target that this machine's journal
 // leaves open.
-func (a *app) withJournal(e actions.ArkFlowEvidence, on inspect.PlanTarget) actions.ArkFlowEvidence {
-	e.Unsettled, e.JournalErr = a.unsettled(on)
+func (a *app) withJournal(e actions.ArkFlowEvidence, on inspect.PlanTarget, job config.Job) actions.ArkFlowEvidence {
+	e.Unsettled, e.JournalErr = a.unsettled(on, job)
 	return e
 }
 
-// unsettled are the requests to a target that this machine's journal leaves open. The
-// error says that not all of it could be read. A last line that is torn was never on
-// the disk whole, so that nothing was sent after it.
-func (a *app) unsettled(on inspect.PlanTarget) ([]actions.OpenRequest, error) {
+// unsettled are the requests to a target at a job's hub that this machine's journal
+// leaves open. The error says that not all of it could be read. A last line that is
+// torn was never on the disk whole, so that nothing was sent after it.
+func (a *app) unsettled(on inspect.PlanTarget, job config.Job) ([]actions.OpenRequest, error) {
 	state, err := journal.StateDir(a.variable)
 	if err != nil {
 		return nil, err
@@ -231,8 +231,13 @@ func (a *app) unsettled(on inspect.PlanTarget) ([]actions.OpenRequest, error) {
 			err = errors.Join(err, fault.New(fault.Corrupt, "read the journal", "line %d of %s is damaged: %s", d.Line, safe(d.File), safe(d.Why)))
 		}
 	}
-	job, unconfigured := a.arkflowJob()
-	return actions.OpenRequestsOf(lines, on, actions.Operator{Profile: a.selection.Profile.Name, Job: job.Name}), errors.Join(err, unconfigured)
+	names := []string{job.Name}
+	for _, j := range a.selection.Profile.Jobs {
+		if j.ArkFlow.Hub == job.ArkFlow.Hub {
+			names = append(names, j.Name)
+		}
+	}
+	return actions.OpenRequestsOf(lines, on, a.selection.Profile.Name, names), err
 }
 
 // applyArkFlow applies a plan about an ArkFlow job.
@@ -246,9 +251,9 @@ func (a *app) applyArkFlow(ctx context.Context, plan actions.Document, ask apply
 			case !e.Asked():
 				return err
 			}
-			e = a.withJournal(e, plan.Target)
+			e = a.withJournal(e, plan.Target, job)
 			return proceed(standing{
-				job: jobOf(a.selection.Profile.Name, job), cluster: plan.Target.Cluster, report: actions.ArkFlowReport(plan, e), begin: a.beginArkFlow(sources),
+				job: jobOf(a.selection.Profile.Name, job), cluster: plan.Target.Cluster, report: actions.ArkFlowReport(plan, e), begin: a.beginArkFlow(sources, job),
 				judge: func() actions.OperationVerdict { return actions.JudgeArkFlow(plan, e) },
 				idle:  "it was as planned already: nothing was asked for",
 			})
@@ -259,10 +264,10 @@ func (a *app) applyArkFlow(ctx context.Context, plan actions.Document, ask apply
 // beginArkFlow starts an approved plan about ArkFlow. Its caller holds the lock, so
 // that no other apply of this machine sends anything: where one has since the report
 // was made, its requests were not approved with it, and nothing is begun.
-func (a *app) beginArkFlow(sources arkflow.Sources) beginning {
+func (a *app) beginArkFlow(sources arkflow.Sources, job config.Job) beginning {
 	return func(ctx context.Context, d approvedDocument) (*actions.Run, func(), error) {
 		// That the journal can't be read was a warning of the report, and is accepted.
-		if now, _ := a.unsettled(d.plan.Target); !slices.EqualFunc(now, d.report.Open, actions.OpenRequest.Same) {
+		if now, _ := a.unsettled(d.plan.Target, job); !slices.EqualFunc(now, d.report.Open, actions.OpenRequest.Same) {
 			return nil, nil, actions.Refusef(actions.StageJob, actions.RequestUnsettled, "another apply sent something to %s while this one was being approved, and what became of it is not known", safe(d.plan.Target.Name))
 		}
 		c, err := arkflow.New(arkflow.Config{Sources: sources, Plan: d.plan})
@@ -278,7 +283,7 @@ func (a *app) beginArkFlow(sources arkflow.Sources) beginning {
 func (a *app) verifyArkFlow(ctx context.Context, plan actions.Document) error {
 	return a.withArkFlowSources(ctx, terminalPrompt{}, plan.Target.ID, func(sources arkflow.Sources, job config.Job) error {
 		e, _ := sources.GatherPlan(ctx, plan) // what is missing beside it makes a rule unasked
-		e = a.withJournal(e, plan.Target)
+		e = a.withJournal(e, plan.Target, job)
 		return a.verified(ctx, actions.JudgeArkFlow(plan, e), plan.Subject(), jobOf(a.selection.Profile.Name, job), e.JournalErr)
 	})
 }
@@ -289,10 +294,10 @@ func (a *app) showArkFlow(ctx context.Context, file string, plan actions.Documen
 	review := actions.ReviewDocument(data, nil)
 	var unread error
 	if _, err := a.arkflowJob(); err == nil {
-		err := a.withArkFlowSources(ctx, terminalPrompt{}, plan.Target.ID, func(sources arkflow.Sources, _ config.Job) error {
+		err := a.withArkFlowSources(ctx, terminalPrompt{}, plan.Target.ID, func(sources arkflow.Sources, job config.Job) error {
 			e, _ := sources.GatherPlan(ctx, plan) // what is missing beside it makes a rule unasked
 			unread = e.Err
-			e = a.withJournal(e, plan.Target)
+			e = a.withJournal(e, plan.Target, job)
 			review = actions.ReviewDocument(data, func(d actions.Document) actions.DocumentReport { return actions.ArkFlowReport(d, e) })
 			return ctx.Err()
 		})

@@ -340,19 +340,23 @@ func TestAnApplyIsNotBegunWhereAnotherSentSomething(t *testing.T) {
 	if err := a.load(); err != nil {
 		t.Fatal(err)
 	}
-	before := actions.ArkFlowReport(plan, a.withJournal(actions.ArkFlowEvidence{}, plan.Target))
+	job, err := a.arkflowJob()
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := actions.ArkFlowReport(plan, a.withJournal(actions.ArkFlowEvidence{}, plan.Target, job))
 	s.hub.Break(arkhubtest.On("POST", "/savepoints", arkhubtest.LoseRequest))
 	if got := s.apply(file); got.code != 12 {
 		t.Fatalf("exit %d\n%s", got.code, got.errOut)
 	}
 	s.hub.Break()
 	sent := len(s.hub.Requests())
-	_, _, err = a.beginArkFlow(arkflow.Sources{Hub: arkhub.Options{Address: s.url}, Job: "orders", Clock: a.clock})(t.Context(), approvedDocument{plan: plan, report: before})
+	_, _, err = a.beginArkFlow(arkflow.Sources{Hub: arkhub.Options{Address: s.url}, Job: "orders", Clock: a.clock}, job)(t.Context(), approvedDocument{plan: plan, report: before})
 	if fault.KindOf(err) != fault.Drift || !strings.Contains(err.Error(), "another apply sent something to orders") || len(s.hub.Requests()) != sent {
 		t.Errorf("%v, %d requests", err, len(s.hub.Requests())-sent)
 	}
 	// The same report made now has the request, and its warning.
-	if now := actions.ArkFlowReport(plan, a.withJournal(actions.ArkFlowEvidence{}, plan.Target)); len(now.Open) != 1 || now.Hash() == before.Hash() {
+	if now := actions.ArkFlowReport(plan, a.withJournal(actions.ArkFlowEvidence{}, plan.Target, job)); len(now.Open) != 1 || now.Hash() == before.Hash() {
 		t.Errorf("%+v", now.Open)
 	}
 }

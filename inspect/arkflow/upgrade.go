@@ -21,6 +21,9 @@ type UpgradeState struct {
 	Active     bool       `json:"active"` // it still holds the job
 }
 
+// Paused reports whether somebody holds it: it goes on when it is resumed.
+func (u UpgradeState) Paused() bool { return u.Phase != nil && *u.Phase == arkhub.UpgradePaused }
+
 func upgradeState(u arkhub.Upgrade) UpgradeState {
 	return UpgradeState{
 		ID: u.ID, From: u.From.Pointer(), To: u.To.Pointer(), Phase: u.Phase.Pointer(), PausedFrom: u.PausedFrom.Pointer(), Savepoint: u.SavepointID.Pointer(),

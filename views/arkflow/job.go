@@ -343,7 +343,7 @@ func (s *Job) rollback(version uint64, point string) tui.Screen {
 
 // Commands implements tui.Commander.
 func (s *Job) Commands() []tui.Command {
-	commands := s.options.commands()
+	commands := append(s.options.commands(), s.options.planCommands(append(jobPlans(), upgradePlans(s.reader.value.Job.Upgrade)...), s.about(), s.id, s.Commands)...)
 	if s.options.Rollbacks == nil {
 		return commands
 	}

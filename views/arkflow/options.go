@@ -8,6 +8,7 @@ import (
 	"github.com/recoverctl/recoverctl/inspect/arkflow"
 	"github.com/recoverctl/recoverctl/tui"
 	"github.com/recoverctl/recoverctl/tui/theme"
+	"github.com/recoverctl/recoverctl/views/document"
 	"github.com/recoverctl/recoverctl/views/rollback"
 	"github.com/recoverctl/recoverctl/views/wal"
 )
@@ -34,6 +35,9 @@ type Options struct {
 	// Rollbacks makes plans that take a job of the hub, by its id, to a lower
 	// version; nil: none are made here.
 	Rollbacks func(id string) rollback.Source
+	// Plans makes plans of a kind of package actions about a job of the hub, by its id,
+	// or about a stream, as NODE/STREAM; nil: none are made here.
+	Plans func(kind, id string) document.Source
 }
 
 func (o Options) now() time.Time {

@@ -2,9 +2,11 @@ package arkflow_test
 
 import (
 	"context"
+	"reflect"
 	"strings"
 	"testing"
 
+	"github.com/recoverctl/recoverctl/actions"
 	"github.com/recoverctl/recoverctl/inspect"
 	"github.com/recoverctl/recoverctl/inspect/arkflow"
 	"github.com/recoverctl/recoverctl/internal/fault"
@@ -131,6 +133,116 @@ func TestRollbackFromAPoint(t *testing.T) {
 	if frame := d.Frame(); len(asked) != 3 || !strings.Contains(frame, "7 is no version of the job on record") {
 		t.Errorf("%+v\n%s", asked, frame)
 	}
+}
+
+// made makes and judges plans as the program does, from what the sample's hub says.
+type made struct {
+	document.Source
+	*scene
+	kind, id string
+}
+
+func (m made) Make(ctx context.Context, job inspect.Job) (document.Made, error) {
+	e := actions.ArkFlowEvidence{At: viewtest.Now}
+	var d actions.Document
+	var p *inspect.Problem
+	if node, stream, ok := strings.Cut(m.id, "/"); ok {
+		one, err := m.hub.Stream(ctx, node, stream)
+		if err != nil {
+			return document.Made{}, err
+		}
+		settle(reflect.ValueOf(&one), m.plain)
+		e.Stream = &one
+		d, p = actions.ArkFlowRestartFrom(e, "5f3c92d07be1458a96c0d1e2f3a4b5c6")
+	} else {
+		one, err := source{scene: m.scene}.Job(ctx, m.id)
+		if err != nil {
+			return document.Made{}, err
+		}
+		e.Job = &one
+		d, p = actions.ArkFlowRoundFrom(m.kind, e, "")
+	}
+	if p != nil {
+		return document.Made{}, fault.New(fault.Problem, "make a plan", "no plan can be made: %s", p.Message).WithHint("look at the job")
+	}
+	return document.Made{At: viewtest.Now, Plan: d, Report: actions.ArkFlowReport(d, e), Steps: actions.ArkFlowSteps(d),
+		File: "/home/ops/plan.json", Apply: `recoverctl apply /home/ops/plan.json --reason "…" --access operate`}, nil
+}
+
+func (made) Busy() string { return "" }
+
+// Plans of rounds and restarts are shown with what changes, what it does, and the way
+// back of each step.
+func TestPlanFrames(t *testing.T) {
+	s := newScene(t)
+	screen := func(name string, open func(views.Options) tui.Screen) func() tui.Screen {
+		return func() tui.Screen {
+			o := s.options(viewtest.Plain(), name)
+			o.Plans = func(kind, id string) document.Source { return made{scene: s, kind: kind, id: id} }
+			return open(o)
+		}
+	}
+	job := func(id string) func() tui.Screen {
+		return screen(id, func(o views.Options) tui.Screen { return views.NewJob(o, id) })
+	}
+	stream := screen(arkincident.StreamReady, func(o views.Options) tui.Screen { return views.NewStream(o, "node-a", arkincident.StreamReady) })
+	command := func(name string) []string { return append(strings.Split(":"+name, ""), "enter") }
+	viewtest.Goldens(t, map[string]viewtest.Case{
+		"plan-savepoint": {Screen: job(arkincident.JobInOrder), Keys: command("savepoint")},
+		"plan-restart":   {Screen: stream, Keys: command("restart")},
+	})
+}
+
+// Only what applies is offered: rounds of a job, what its upgrade can be asked for in
+// the phase that it is in, and the restart of a stream. Nothing where no plans are made.
+func TestPlansAreOfferedWhereTheyApply(t *testing.T) {
+	s := newScene(t)
+	d, err := source{scene: s}.Job(t.Context(), arkincident.JobInOrder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	upgrade := func(phase string, active bool) *arkflow.UpgradeState {
+		return &arkflow.UpgradeState{ID: "job-upgrade-12", Phase: &phase, Active: active}
+	}
+	o := s.options(viewtest.Plain(), arkincident.JobInOrder)
+	o.Plans = func(kind, id string) document.Source { return made{scene: s, kind: kind, id: id} }
+	for name, tt := range map[string]struct {
+		upgrade *arkflow.UpgradeState
+		want    string
+	}{
+		"no upgrade":         {nil, "hub checkpoint savepoint"},
+		"one under way":      {upgrade("verifying", true), "hub checkpoint savepoint pause cancel-upgrade"},
+		"one that is paused": {upgrade("paused", true), "hub checkpoint savepoint resume cancel-upgrade"},
+		"one that has ended": {upgrade("succeeded", false), "hub checkpoint savepoint"},
+	} {
+		d.Job.Upgrade = tt.upgrade
+		o.Source = fixed{job: d}
+		driver := open(s, views.NewJob(o, arkincident.JobInOrder), 120, 40)
+		for _, keys := range [][]string{{}, {"enter"}, {"v"}} {
+			driver.Press(keys...)
+			if got := commandsOf(driver); got != tt.want {
+				t.Errorf("%s, %v: %s", name, keys, got)
+			}
+		}
+	}
+	o.Source = source{scene: s}
+	if got := commandsOf(open(s, views.NewStream(o, "node-a", arkincident.StreamReady), 120, 40)); got != "hub restart" {
+		t.Errorf("a stream: %s", got)
+	}
+	o.Plans = nil
+	if got := commandsOf(open(s, views.NewStream(o, "node-a", arkincident.StreamReady), 120, 40)) + commandsOf(open(s, views.NewJob(o, arkincident.JobInOrder), 120, 40)); got != "hubhub" {
+		t.Errorf("where no plans are made: %s", got)
+	}
+}
+
+func commandsOf(d *tuitest.Driver) string {
+	var names []string
+	if c, ok := d.Top().(tui.Commander); ok {
+		for _, one := range c.Commands() {
+			names = append(names, one.Name)
+		}
+	}
+	return strings.Join(names, " ")
 }
 
 // What a page is about is read again from it, and what is gone since is said.

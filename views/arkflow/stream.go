@@ -51,7 +51,11 @@ func (s *Stream) Update(msg tui.Msg) tui.Cmd {
 }
 
 // Commands implements tui.Commander.
-func (s *Stream) Commands() []tui.Command { return s.options.commands() }
+func (s *Stream) Commands() []tui.Command {
+	about := s.options.Job
+	about.Name = s.node + "/" + s.id
+	return append(s.options.commands(), s.options.planCommands(streamPlans(), about, s.node+"/"+s.id, s.Commands)...)
+}
 
 // View implements tui.Screen.
 func (s *Stream) View(size tui.Size) string {

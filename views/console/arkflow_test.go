@@ -7,11 +7,13 @@ import (
 
 	"github.com/recoverctl/recoverctl/inspect"
 	"github.com/recoverctl/recoverctl/inspect/arkflow"
+	"github.com/recoverctl/recoverctl/internal/fault"
 	"github.com/recoverctl/recoverctl/tui"
 	"github.com/recoverctl/recoverctl/tui/theme"
 	"github.com/recoverctl/recoverctl/tui/tuitest"
 	views "github.com/recoverctl/recoverctl/views/arkflow"
 	"github.com/recoverctl/recoverctl/views/console"
+	"github.com/recoverctl/recoverctl/views/document"
 	"github.com/recoverctl/recoverctl/views/jobs"
 	"github.com/recoverctl/recoverctl/views/rollback"
 	"github.com/recoverctl/recoverctl/views/viewtest"
@@ -21,7 +23,7 @@ import (
 type oneHub struct{}
 
 func (oneHub) job() arkflow.JobDetail {
-	one, two, running := uint64(1), uint64(2), "running"
+	one, two, running, verifying := uint64(1), uint64(2), "running", "verifying"
 	at := viewtest.Now.Add(-time.Hour)
 	point := func(id string, version *uint64) arkflow.Point {
 		return arkflow.Point{ID: id, Kind: inspect.KindSavepoint, Status: "completed", JobVersion: version, FormatVersion: &one, Created: &at, Verdict: inspect.Accepted,
@@ -32,11 +34,21 @@ func (oneHub) job() arkflow.JobDetail {
 		{Row: "30", Rule: "upgrade-active", Subject: "job orders", Scope: arkflow.OfJob, Outcome: arkflow.Clear, Severity: inspect.SeverityWarning, Condition: "an upgrade holds it", Sentence: "none is active"},
 	}
 	return arkflow.JobDetail{
-		Hub: arkflow.HubState{Address: "http://hub:8080"}, Job: arkflow.JobState{ID: "orders", Version: &two, Observed: &running, Desired: &running},
+		Hub:      arkflow.HubState{Address: "http://hub:8080"},
+		Job:      arkflow.JobState{ID: "orders", Version: &two, Observed: &running, Desired: &running, Upgrade: &arkflow.UpgradeState{ID: "job-upgrade-12", Phase: &verifying, Active: true}},
 		Versions: []arkflow.VersionState{{Version: 2, Current: true}, {Version: 1, Restorable: "savepoint-1", Selection: arkflow.Selection{Known: true, ID: "savepoint-1"}}},
 		Points:   arkflow.PointList{Place: "/ckpt", Points: []arkflow.Point{point("savepoint-2", &two), point("savepoint-1", &one)}}, Decisions: decisions, Findings: arkflow.Findings(decisions),
 	}
 }
+
+// noPlans makes no plan.
+type noPlans struct{ document.Source }
+
+func (noPlans) Make(context.Context, inspect.Job) (document.Made, error) {
+	return document.Made{}, fault.New(fault.Problem, "make a plan", "the job does not run")
+}
+
+func (noPlans) Busy() string { return "" }
 
 func (h oneHub) Job(context.Context, string) (arkflow.JobDetail, error) { return h.job(), nil }
 
@@ -51,6 +63,7 @@ func openArkFlow(th theme.Theme) (tui.Options, func() tui.Screen) {
 	make := func() (tui.Screen, []tui.Command) {
 		entry := views.NewEntry(views.Options{
 			Theme: th, Now: viewtest.Clock, Job: inspect.Job{Name: "orders"}, Source: oneHub{}, Log: oneLog{}, Rollbacks: func(string) rollback.Source { return noRollbacks{} },
+			Plans: func(string, string) document.Source { return noPlans{} },
 		}, "arkflow orders")
 		return console.New(console.Options{Theme: th, Now: viewtest.Clock, Jobs: []inspect.Job{{Name: "orders"}}, Others: map[int]jobs.Other{0: entry}, Connections: list})
 	}
@@ -74,9 +87,12 @@ var arkflowWalks = map[string][]string{
 	"finding":       {"enter", "f", "enter"},
 	"log":           {"enter", "L"},
 	"no rollback":   {"enter", "j", "u"},
+	"checkpoint":    {"enter", ":", "c", "h", "e", "c", "k", "p", "o", "i", "n", "t", "enter"},
+	"pause":         {"enter", ":", "p", "a", "u", "s", "e", "enter"},
 	"hub":           {":", "h", "u", "b", "enter"},
 	"hub's job":     {":", "h", "u", "b", "enter", "enter"},
 	"hub's stream":  {":", "h", "u", "b", "enter", "j", "enter"},
+	"restart":       {":", "h", "u", "b", "enter", "j", "enter", ":", "r", "e", "s", "t", "a", "r", "t", "enter"},
 }
 
 func TestNoKeyOfArkFlowIsDead(t *testing.T) { noKeyIsDead(t, openArkFlow, arkflowWalks) }
@@ -94,7 +110,7 @@ func arkflowPages(t *testing.T) []tui.Documented {
 	var out []tui.Documented
 	for _, page := range []struct{ name, walk string }{
 		{"ArkFlow job", "lower version"}, {"Recovery point of ArkFlow", "point"}, {"Restore check of ArkFlow", "restore check"}, {"Findings of ArkFlow", "findings"},
-		{"Rollback plan of ArkFlow", "no rollback"}, {"ArkFlow hub", "hub"}, {"Stream of ArkFlow", "hub's stream"},
+		{"Rollback plan of ArkFlow", "no rollback"}, {"Plan of an ArkFlow checkpoint", "checkpoint"}, {"Plan of an ArkFlow stream's restart", "restart"}, {"ArkFlow hub", "hub"}, {"Stream of ArkFlow", "hub's stream"},
 	} {
 		o, root := openArkFlow(theme.New(theme.Options{}))
 		d := tuitest.New(t, o, root(), 120, 40)

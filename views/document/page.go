@@ -186,6 +186,45 @@ func steps(p *sheet.Page, all []actions.Step) {
 	p.Table([]sheet.Column{{Title: ""}, {Title: "STEP"}, {Title: ""}, {Title: "WHAT"}}, rows)
 }
 
+// WayBack is what an apply does, each step with what its failure would mean: for kinds
+// of plan whose steps each leave something behind.
+func (s *Screen) WayBack(p *sheet.Page) {
+	p.Title("Steps of an apply, and the way back of each")
+	rows := make([][]sheet.Cell, 0, len(s.made.Steps))
+	for _, step := range s.made.Steps {
+		rows = append(rows, []sheet.Cell{{Text: step.Number}, {Text: step.Title}, Writes(step), {Text: phrase.Safe(step.OnFailure)}})
+	}
+	p.Table([]sheet.Column{{Title: ""}, {Title: "STEP"}, {Title: ""}, {Title: "IF IT FAILS"}}, rows)
+}
+
+// Changes are what the plan changes, one row each, of things that have a state and no
+// source.
+func (s *Screen) Changes(p *sheet.Page) {
+	none := p.Theme.Signs.None
+	side := func(value *string) string {
+		if value == nil {
+			return none
+		}
+		return phrase.Safe(*value)
+	}
+	facts := s.made.Report.Facts
+	rows := make([][]sheet.Cell, 0, len(facts))
+	for _, f := range facts {
+		state, tone := "as found", theme.Plain
+		switch f.State {
+		case actions.FactPlanned:
+			state, tone = "as planned", theme.OK
+		case actions.FactOther:
+			state, tone = "CHANGED SINCE", theme.Error
+		case actions.FactUnread:
+			state, tone = "not known", theme.Warning
+		}
+		rows = append(rows, []sheet.Cell{{Text: phrase.Safe(f.Name)}, {Text: state, Tone: tone}, {Text: side(f.Now)}, {Text: side(f.After)}})
+	}
+	p.Title("What it changes")
+	p.Table([]sheet.Column{{Title: "FACT"}, {Title: "STATE"}, {Title: "NOW"}, {Title: "BECOMES"}}, rows)
+}
+
 // Writes is whether a step writes, as a cell.
 func Writes(step actions.Step) sheet.Cell {
 	switch {

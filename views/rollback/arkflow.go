@@ -41,10 +41,10 @@ func (s *Screen) arkflowPage(p *sheet.Page) {
 		p.Sign(theme.Warning, "You looked at "+asked+", and the hub restores "+point+": nobody can choose the point.")
 	}
 	s.Notes(p)
-	facts(p, r.Facts)
+	s.Changes(p)
 	s.Does(p)
 	s.Next(p, "")
-	steps(p, made.Steps)
+	s.WayBack(p)
 	s.Stays(p)
 	s.NotKnown(p)
 	s.Unread(p)
