@@ -145,7 +145,7 @@ func TestProblemsAreOneFault(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "config.yaml")
 	write(t, path, "profiles:\n  - name: a\n    acess: operate\n    kafka: {brokrs: []}\n", 0o600)
 	_, err := config.Load(config.Options{File: path})
-	wantFault(t, err, fault.Config, "2 problems in the configuration: \n"+path+":3:5: unknown key", "\n"+path+":4:13: unknown key")
+	wantFault(t, err, fault.Config, "2 problems in the configuration:\n"+path+":3:5: unknown key", "\n"+path+":4:13: unknown key")
 
 	var problems config.Problems
 	if !errors.As(err, &problems) || len(problems) != 2 || problems[0].Line != 3 || problems[1].Line != 4 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // Fault is an error as an operator should read it.
@@ -49,7 +50,11 @@ func (f *Fault) Error() string {
 	if f.Message == "" {
 		return f.Err.Error()
 	}
-	return f.Message + ": " + f.Err.Error()
+	cause := f.Err.Error()
+	if strings.HasPrefix(cause, "\n") { // a list, which begins on its own line
+		return f.Message + ":" + cause
+	}
+	return f.Message + ": " + cause
 }
 
 // Unwrap is the cause.
