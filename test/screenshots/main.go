@@ -101,9 +101,35 @@ func drawRun(w io.Writer, text string, row, column int, s style) {
 	if bg != "" {
 		fmt.Fprintf(w, `<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" fill="%s"/>`+"\n", x, y, cells*cellWidth, cellHeight, bg)
 	}
-	if strings.TrimSpace(text) == "" {
-		return
+	for _, word := range apart(text) {
+		drawText(w, word.text, x+float64(word.at)*cellWidth, y, fg, s)
 	}
+}
+
+// word is text at a column of its run.
+type word struct {
+	text string
+	at   int
+}
+
+// apart splits a run where two blanks or more stand: each part has a place of its
+// own, since few programs that show SVG stretch a text to the width it is given.
+func apart(text string) []word {
+	var words []word
+	column := 0
+	for i, part := range strings.Split(text, "  ") {
+		if i > 0 {
+			column += 2
+		}
+		if strings.TrimSpace(part) != "" {
+			words = append(words, word{part, column})
+		}
+		column += ansi.StringWidth(part)
+	}
+	return words
+}
+
+func drawText(w io.Writer, text string, x, y float64, fg string, s style) {
 	extra := ""
 	if s.bold {
 		extra += ` font-weight="bold"`
@@ -115,7 +141,7 @@ func drawRun(w io.Writer, text string, row, column int, s style) {
 		extra += ` text-decoration="underline"`
 	}
 	fmt.Fprintf(w, `<text x="%.1f" y="%.1f" fill="%s"%s textLength="%.1f" lengthAdjust="spacingAndGlyphs" xml:space="preserve">%s</text>`+"\n",
-		x, y+cellHeight-4, fg, extra, cells*cellWidth, html.EscapeString(text))
+		x, y+cellHeight-4, fg, extra, float64(ansi.StringWidth(text))*cellWidth, html.EscapeString(text))
 }
 
 // style is what SGR sequences have set.
