@@ -114,3 +114,13 @@ func (c consoleHub) Job(ctx context.Context, id string) (d arkflow.JobDetail, er
 	})
 	return d, err
 }
+
+// Replay implements the screens' source.
+func (c consoleHub) Replay(ctx context.Context, d arkflow.JobDetail, id string) (arkflow.ReplayCost, error) {
+	var logs *arkflow.Logs
+	if c.job.ArkFlow.WAL != "" {
+		logs = c.app.logs(c.to.stores)
+	}
+	cost := arkflow.ReplayOf(ctx, logs, d, id)
+	return cost, ctx.Err()
+}

@@ -84,18 +84,28 @@ func (r *Logs) ReplayCost(ctx context.Context, l WriteAheadLog, point *Point, g 
 
 // replay is the cost of a start with the point that it would restore.
 func (r *reading) replay(ctx context.Context, list PointList) *ReplayCost {
+	c := replayOf(ctx, r.hub.logs, r.log, list, list.Selection.ID, r.state.Generation)
+	return &c
+}
+
+// ReplayOf is what a start would send again if it restored the point of an id of a job
+// that was read. Logs reads the log that was read beside the job; nil: none was.
+func ReplayOf(ctx context.Context, logs *Logs, d JobDetail, id string) ReplayCost {
+	return replayOf(ctx, logs, d.Log, d.Points, id, d.Hub.Generation)
+}
+
+func replayOf(ctx context.Context, logs *Logs, log *WriteAheadLog, list PointList, id string, g arkhub.Generation) ReplayCost {
 	switch {
-	case r.hub.logs == nil:
-		return &ReplayCost{Sentence: notExposedBy + "no write-ahead log was named (arkflow.wal of the job in the profile, or --wal)"}
-	case r.log == nil:
-		return &ReplayCost{Sentence: notExposedBy + "the write-ahead log can't be read"}
+	case logs == nil:
+		return ReplayCost{Sentence: notExposedBy + "no write-ahead log was named (arkflow.wal of the job in the profile, or --wal)"}
+	case log == nil:
+		return ReplayCost{Sentence: notExposedBy + "the write-ahead log can't be read"}
 	}
 	var restored *Point
-	if at := slices.IndexFunc(list.Points, func(p Point) bool { return p.ID == list.Selection.ID }); at >= 0 {
+	if at := slices.IndexFunc(list.Points, func(p Point) bool { return p.ID == id }); at >= 0 {
 		restored = &list.Points[at]
 	}
-	c := r.hub.logs.ReplayCost(ctx, *r.log, restored, r.state.Generation)
-	return &c
+	return logs.ReplayCost(ctx, *log, restored, g)
 }
 
 func entriesText(w *Window) string {

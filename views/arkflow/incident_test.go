@@ -76,6 +76,18 @@ func (s source) Job(ctx context.Context, id string) (arkflow.JobDetail, error) {
 	return d, err
 }
 
+func (s source) Replay(ctx context.Context, d arkflow.JobDetail, id string) (arkflow.ReplayCost, error) {
+	if s.stream == "" {
+		return arkflow.ReplayOf(ctx, nil, d, id), nil
+	}
+	l, err := s.logs.Read(ctx, s.in.Log(s.stream), arkflow.Question{}) // its place is the folder that is there
+	if err != nil {
+		return arkflow.ReplayCost{}, err
+	}
+	d.Log = &l
+	return arkflow.ReplayOf(ctx, s.logs, d, id), nil
+}
+
 // log is a stream's write-ahead log.
 type log struct {
 	*scene

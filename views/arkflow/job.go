@@ -25,12 +25,13 @@ type Job struct {
 	reader  *reader[arkflow.JobDetail]
 	points  *vtable.Table
 	columns []vtable.Column // of points; the first is as wide as the longest id
+	chosen  map[string]bool // points to compare, by id
 	size    tui.Size
 }
 
 // NewJob makes the screen of a job by its id.
 func NewJob(o Options, id string) *Job {
-	s := &Job{options: o, id: id, reader: &reader[arkflow.JobDetail]{
+	s := &Job{options: o, id: id, chosen: map[string]bool{}, reader: &reader[arkflow.JobDetail]{
 		slot: "job", ask: func(ctx context.Context) (arkflow.JobDetail, error) { return o.Source.Job(ctx, id) },
 		some: func(d arkflow.JobDetail) bool { return d.Hub.Address != "" }, now: o.now,
 	}}
@@ -55,6 +56,11 @@ func (s *Job) Update(msg tui.Msg) tui.Cmd {
 }
 
 func (s *Job) take() {
+	for id := range s.chosen {
+		if _, there := s.point(id); !there {
+			delete(s.chosen, id)
+		}
+	}
 	copy(s.columns, pointColumns(s.reader.value.Points.Points)) // the table's own
 	s.points.SetSource(pointRows{s})
 }
@@ -292,7 +298,17 @@ func (s *Job) Keys() []tui.Key {
 			return tui.Push(s.rollback(*point.JobVersion, point.ID))
 		}})
 	}
+	choose := "choose"
+	if point != nil && s.chosen[point.ID] {
+		choose = "unchoose"
+	}
 	keys = append(keys, s.options.logKey()...)
+	keys = append(keys,
+		tui.Key{Keys: []string{"space"}, Help: choose, Disabled: none, Run: s.choose},
+		tui.Key{Keys: []string{"="}, Help: "compare", Disabled: s.notTwo, Run: func() tui.Cmd {
+			pair := s.pair()
+			return tui.Push(newComparison(s, pair[0], pair[1]))
+		}})
 	keys = append(keys, tui.CopyKey(func() (what, text string) {
 		if point == nil {
 			return "the recovery point's id", ""

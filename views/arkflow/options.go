@@ -21,6 +21,9 @@ type Source interface {
 	Jobs(ctx context.Context) (arkflow.JobList, error)
 	// Job reads one job with every point of its store.
 	Job(ctx context.Context, id string) (arkflow.JobDetail, error)
+	// Replay is what a start would send again if it restored the point of an id of a job
+	// that was read: the log is read again, and nothing is asked of the hub.
+	Replay(ctx context.Context, d arkflow.JobDetail, id string) (arkflow.ReplayCost, error)
 }
 
 // Options are what the screens need.

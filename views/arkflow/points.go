@@ -43,8 +43,12 @@ func (r pointRows) Row(i int) []vtable.Cell {
 	if status == "" {
 		status = "no"
 	}
+	name := phrase.Safe(p.ID)
+	if r.chosen[p.ID] {
+		name = r.options.Theme.Signs.Marker + " " + name
+	}
 	return []vtable.Cell{
-		{Text: phrase.Safe(p.ID)}, {Text: age(p.Created, r.reader.at)}, {Text: verdict, Tone: tone}, {Text: start, Tone: startTone},
+		{Text: name}, {Text: age(p.Created, r.reader.at)}, {Text: verdict, Tone: tone}, {Text: start, Tone: startTone},
 		{Text: tasksOf(p, list.Target)}, {Text: number(p.JobVersion)}, {Text: phrase.Safe(status), Tone: theme.Muted},
 	}
 }
@@ -53,7 +57,11 @@ func (r pointRows) Row(i int) []vtable.Cell {
 // decides.
 func (r pointRows) Words(i int) []string {
 	p := r.reader.value.Points.Points[i]
-	return []string{phrase.Safe(string(p.Kind)), phrase.Safe(p.Reason), phrase.Safe(p.Message)}
+	words := []string{phrase.Safe(string(p.Kind)), phrase.Safe(p.Reason), phrase.Safe(p.Message)}
+	if r.chosen[p.ID] {
+		words = append(words, "chosen")
+	}
+	return words
 }
 
 // fewLines are what stands under a row where there is little room.

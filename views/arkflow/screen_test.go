@@ -26,6 +26,9 @@ func (a away) Jobs(context.Context) (arkflow.JobList, error) { return arkflow.Jo
 func (a away) Job(context.Context, string) (arkflow.JobDetail, error) {
 	return arkflow.JobDetail{}, a.err
 }
+func (a away) Replay(context.Context, arkflow.JobDetail, string) (arkflow.ReplayCost, error) {
+	return arkflow.ReplayCost{}, a.err
+}
 
 func TestFrames(t *testing.T) {
 	s := newScene(t)
@@ -52,6 +55,9 @@ func TestFrames(t *testing.T) {
 		"point-damaged": {Screen: s.job(arkincident.JobRejected), Keys: []string{"enter"}},
 		"check":         {Screen: s.job(arkincident.JobRejected), Keys: []string{"j", "v"}},
 		"check-all":     {Screen: s.job(arkincident.JobInOrder), Keys: []string{"v", "a"}},
+		"compare":       {Screen: s.job(arkincident.JobRejected), Keys: []string{"j", "space", "j", "="}},
+		"compare-log":   {Screen: func() tui.Screen { return views.NewJob(logged, arkincident.JobInOrder) }, Keys: []string{"space", "j", "="}},
+		"chosen":        {Screen: s.job(arkincident.JobRejected), Keys: []string{"space", "j", "space"}},
 		"findings":      {Screen: s.job(arkincident.JobUpgraded), Keys: []string{"f"}},
 		"findings-all":  {Screen: s.job(arkincident.JobUpgraded), Keys: []string{"f", "a", "j", "j", "j"}},
 		"finding":       {Screen: s.job(arkincident.JobDegraded), Keys: []string{"f", "enter"}},
@@ -245,6 +251,53 @@ func commandsOf(d *tuitest.Driver) string {
 	return strings.Join(names, " ")
 }
 
+// Two points stand side by side: those that were chosen, or the one that was and the
+// selected one. What differs is what their manifests say.
+func TestTwoPointsAreCompared(t *testing.T) {
+	s := newScene(t)
+	d := open(s, s.job(arkincident.JobRejected)(), 160, 60)
+	for _, tt := range []struct {
+		keys []string
+		says string
+	}{
+		{[]string{"="}, "choose two recovery points with space"},
+		{[]string{"space", "j", "space", "j", "space", "="}, "3 points are chosen: unchoose all but two"},
+		{[]string{"space", "k", "space", "k", "="}, "choose two recovery points with space"},
+	} {
+		d.Press(tt.keys...)
+		if frame := d.Frame(); !strings.Contains(frame, tt.says) {
+			t.Errorf("%v does not say %q:\n%s", tt.keys, tt.says, frame)
+		}
+	}
+	d.Press("j", "=")
+	job, err := source{scene: s}.Job(t.Context(), arkincident.JobRejected)
+	if err != nil {
+		t.Fatal(err)
+	}
+	newer, older := job.Points.Points[0], job.Points.Points[1]
+	frame := strings.Join(strings.Fields(d.Frame()), " ")
+	rest := frame
+	for _, want := range []string{
+		newer.ID, older.ID, "state-checksum", "task-set", "the engine's check rejected", "accepted", "a start passes over RESTORES IT", "tasks of the plan 4/4 2/4", "missing tasks –", "tasks ran on node-a 2, node-b 2 node-a 2",
+		"1 NOT WHOLE", "Sources go on from", "The same in both", "verdict REJECTED", "kind checkpoint", "on record completed", "job version 1", "state format 1", "replay cost not exposed: no write-ahead log was named",
+	} {
+		_, after, ok := strings.Cut(rest, want)
+		if !ok {
+			t.Fatalf("%q is missing or not in its place:\n%s", want, d.Frame())
+		}
+		rest = after
+	}
+	for _, p := range newer.Positions {
+		if one := arkflow.Number(p.Offset); !strings.Contains(frame, one) {
+			t.Errorf("the position %s is not shown:\n%s", one, d.Frame())
+		}
+	}
+	d.Press("=")
+	if swapped := strings.Join(strings.Fields(d.Frame()), " "); !strings.Contains(swapped, older.ID+" "+newer.ID) || !strings.Contains(swapped, "tasks of the plan 2/4 4/4") {
+		t.Errorf("swapped:\n%s", d.Frame())
+	}
+}
+
 // What a page is about is read again from it, and what is gone since is said.
 func TestReadingAgainFromAPage(t *testing.T) {
 	s := newScene(t)
@@ -303,7 +356,7 @@ func TestHostileBytes(t *testing.T) {
 	o := s.options(viewtest.Plain(), h)
 	o.Source = fixed{d, list}
 	for name, root := range map[string]tui.Screen{"job": views.NewJob(o, h), "hub": views.NewHub(o), "stream": views.NewStream(o, h, h)} {
-		for _, keys := range [][]string{{}, {"enter"}, {"v"}, {"v", "a"}, {"f"}, {"f", "a"}, {"f", "enter"}} {
+		for _, keys := range [][]string{{}, {"enter"}, {"v"}, {"v", "a"}, {"f"}, {"f", "a"}, {"f", "enter"}, {"space", "j", "="}} {
 			driver := open(s, root, 120, 40)
 			driver.Press(keys...)
 			viewtest.Harmless(t, driver)
@@ -322,12 +375,15 @@ type fixed struct {
 
 func (f fixed) Jobs(context.Context) (arkflow.JobList, error)          { return f.list, nil }
 func (f fixed) Job(context.Context, string) (arkflow.JobDetail, error) { return f.job, nil }
+func (f fixed) Replay(_ context.Context, d arkflow.JobDetail, id string) (arkflow.ReplayCost, error) {
+	return arkflow.ReplayCost{Point: id, Sentence: viewtest.Hostile}, nil
+}
 
 // No screen has a key with two meanings, and each is drawn in ASCII but for its
 // signs.
 func TestKeysAndSigns(t *testing.T) {
 	s := newScene(t)
-	for _, keys := range [][]string{{}, {"enter"}, {"enter", "enter"}, {"enter", "v"}, {"enter", "f"}, {"enter", "f", "a"}, {"j", "j", "j", "j", "enter"}} {
+	for _, keys := range [][]string{{}, {"enter"}, {"enter", "enter"}, {"enter", "v"}, {"enter", "space", "j", "="}, {"enter", "f"}, {"enter", "f", "a"}, {"j", "j", "j", "j", "enter"}} {
 		d := tuitest.New(t, viewtest.Options(viewtest.ASCIITheme()), s.list(viewtest.ASCIITheme(), everything()...), 80, 24)
 		d.Press(keys...)
 		if clashes := tui.Clashes(d.Top().Keys()); len(clashes) > 0 {

@@ -12,11 +12,11 @@ import (
 )
 
 // facts are what can be said of both points, the verdict first.
-func (s *Screen) facts() []fact {
-	of := func(name string, value func(*side) (string, theme.Tone)) fact {
-		f := fact{name: name}
+func (s *Screen) facts() []Fact {
+	of := func(name string, value func(*side) (string, theme.Tone)) Fact {
+		f := Fact{Name: name}
 		for i, side := range s.sides {
-			f.values[i], f.tones[i] = value(side)
+			f.Values[i], f.Tones[i] = value(side)
 		}
 		return f
 	}
@@ -37,7 +37,7 @@ func (s *Screen) facts() []fact {
 		}
 	}
 	none := s.options.Theme.Signs.None
-	facts := []fact{
+	facts := []Fact{
 		of("verdict", summary(func(p inspect.PointSummary) (string, theme.Tone) { return phrase.Verdict(p.Verdict) })),
 		of("why", summary(func(p inspect.PointSummary) (string, theme.Tone) {
 			return cmp.Or(phrase.Safe(p.Message), none), theme.Plain
@@ -137,8 +137,8 @@ func checks(p inspect.RecoveryPoint) string {
 
 // operators are those of both points by their ids, in the order in which they
 // are met.
-func (s *Screen) operators(of func(string, func(*side) (string, theme.Tone)) fact) []fact {
-	var out []fact
+func (s *Screen) operators(of func(string, func(*side) (string, theme.Tone)) Fact) []Fact {
+	var out []Fact
 	seen := map[string]bool{}
 	for _, side := range s.sides {
 		for _, op := range side.point.Operators {

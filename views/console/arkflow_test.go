@@ -52,6 +52,10 @@ func (noPlans) Busy() string { return "" }
 
 func (h oneHub) Job(context.Context, string) (arkflow.JobDetail, error) { return h.job(), nil }
 
+func (oneHub) Replay(_ context.Context, _ arkflow.JobDetail, id string) (arkflow.ReplayCost, error) {
+	return arkflow.ReplayCost{Point: id, Sentence: "not exposed: the point holds no source positions"}, nil
+}
+
 func (h oneHub) Jobs(context.Context) (arkflow.JobList, error) {
 	d, running := h.job(), "running"
 	return arkflow.JobList{Hub: d.Hub, Jobs: []arkflow.JobState{d.Job}, Streams: []arkflow.StreamState{{Node: "node-a", ID: "orders-eu", State: &running}}, Decisions: d.Decisions, Findings: d.Findings}, nil
@@ -89,6 +93,7 @@ var arkflowWalks = map[string][]string{
 	"no rollback":   {"enter", "j", "u"},
 	"checkpoint":    {"enter", ":", "c", "h", "e", "c", "k", "p", "o", "i", "n", "t", "enter"},
 	"pause":         {"enter", ":", "p", "a", "u", "s", "e", "enter"},
+	"compare":       {"enter", "space", "j", "="},
 	"hub":           {":", "h", "u", "b", "enter"},
 	"hub's job":     {":", "h", "u", "b", "enter", "enter"},
 	"hub's stream":  {":", "h", "u", "b", "enter", "j", "enter"},
@@ -109,7 +114,7 @@ func arkflowPages(t *testing.T) []tui.Documented {
 	t.Helper()
 	var out []tui.Documented
 	for _, page := range []struct{ name, walk string }{
-		{"ArkFlow job", "lower version"}, {"Recovery point of ArkFlow", "point"}, {"Restore check of ArkFlow", "restore check"}, {"Findings of ArkFlow", "findings"},
+		{"ArkFlow job", "lower version"}, {"Recovery point of ArkFlow", "point"}, {"Restore check of ArkFlow", "restore check"}, {"Compare of ArkFlow", "compare"}, {"Findings of ArkFlow", "findings"},
 		{"Rollback plan of ArkFlow", "no rollback"}, {"Plan of an ArkFlow checkpoint", "checkpoint"}, {"Plan of an ArkFlow stream's restart", "restart"}, {"ArkFlow hub", "hub"}, {"Stream of ArkFlow", "hub's stream"},
 	} {
 		o, root := openArkFlow(theme.New(theme.Options{}))
