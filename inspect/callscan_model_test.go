@@ -321,13 +321,13 @@ func checkAgainstModel(t *rapid.T, log []logged, ends map[int32]int64, partition
 	scan := inspect.NewCallScan(inspect.CallQuestion{Points: []inspect.PointMarker{point}}, partitions)
 	extent := inspect.ScanExtent{From: inspect.Offsets{0: 0, 1: 0}, Read: inspect.Offsets(ends)}
 	for _, r := range log {
-		scan.Visit(r.partition, r.offset, r.time, []byte(r.id.key()), r.value())
+		lent([]byte(r.id.key()), r.value(), func(key, value []byte) { scan.Visit(r.partition, r.offset, r.time, key, value) })
 	}
 	final := []inspect.DurableCalls{scan.Final(0), scan.Final(1)}
 	for _, w := range scan.Second(extent) {
 		for _, r := range log {
 			if r.partition == w.Partition && w.From <= r.offset && r.offset < w.To {
-				scan.Visit(r.partition, r.offset, r.time, []byte(r.id.key()), r.value())
+				lent([]byte(r.id.key()), r.value(), func(key, value []byte) { scan.Visit(r.partition, r.offset, r.time, key, value) })
 			}
 		}
 	}

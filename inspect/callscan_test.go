@@ -1,6 +1,7 @@
 package inspect_test
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
 	"slices"
@@ -9,6 +10,18 @@ import (
 	"github.com/recoverctl/recoverctl/inspect"
 	"github.com/recoverctl/recoverctl/internal/testkit/topics"
 )
+
+// lent shows a record in memory that is written over at once, as those who read logs
+// do: a scan that kept any of it would answer with rubbish.
+func lent(key, value []byte, show func(key, value []byte)) {
+	key, value = bytes.Clone(key), bytes.Clone(value)
+	show(key, value)
+	for _, lent := range [][]byte{key, value} {
+		for i := range lent {
+			lent[i] = '#'
+		}
+	}
+}
 
 // scannedTopic shows a whole topic to a scan, in the order of its partitions, and
 // what it asks for a second time.
@@ -20,13 +33,16 @@ func scannedTopic(topic topics.Topic, q inspect.CallQuestion) inspect.DurableCal
 		extent.From[r.Partition], extent.To[r.Partition], extent.Read[r.Partition] = r.Start, r.End, r.End
 	}
 	scan := inspect.NewCallScan(q, ids)
+	show := func(r topics.Record) {
+		lent(r.Key, r.Value, func(key, value []byte) { scan.Visit(r.Partition, r.Offset, r.Timestamp, key, value) })
+	}
 	for _, r := range topic.Records {
-		scan.Visit(r.Partition, r.Offset, r.Timestamp, r.Key, r.Value)
+		show(r)
 	}
 	for _, w := range scan.Second(extent) {
 		for _, r := range topic.Records {
 			if r.Partition == w.Partition && w.From <= r.Offset && r.Offset < w.To {
-				scan.Visit(r.Partition, r.Offset, r.Timestamp, r.Key, r.Value)
+				show(r)
 			}
 		}
 	}

@@ -95,7 +95,7 @@ func (b *windowBroker) ReadWindow(_ context.Context, _ inspect.DataTopic, window
 	for _, w := range windows {
 		for _, r := range b.records {
 			if r.Partition == w.Partition && r.Offset >= w.From && r.Offset < w.To {
-				visit(r.Partition, r.Offset, r.Key, r.Value)
+				lent(r.Key, r.Value, func(key, value []byte) { visit(r.Partition, r.Offset, key, value) })
 				seen.Records++
 			}
 		}

@@ -1,13 +1,17 @@
 package flussrpc_test
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"math/rand/v2"
 	"net"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -280,6 +284,56 @@ func TestAScanReadsEveryRowOnce(t *testing.T) {
 	}
 	if fetches > 9 {
 		t.Errorf("%d requests for rows that fit in three", fetches)
+	}
+}
+
+// Batches that are larger than what is asked of a bucket, where many are asked for at
+// once, are cut by a server: they are asked for again, whole. And what is shown is
+// not written over by the answers that come meanwhile.
+func TestBatchesThatAreLargerThanWhatIsAskedFor(t *testing.T) {
+	const buckets, batches = 12, 3
+	sizes := [buckets]int{0: 5 << 20, 3: 9 << 20} // one larger than a bucket's share of an answer, one than an answer
+	c := started(t, flusstest.Options{})
+	log, describe := made(t, c, buckets, 1)
+	payload := func(bucket int32, n int) []byte {
+		noise := make([]byte, cmp.Or(sizes[bucket], 900<<10))               // which can't be packed
+		_, _ = rand.NewChaCha8([32]byte{byte(bucket), byte(n)}).Read(noise) // it never fails
+		return noise
+	}
+	ends := make([]int64, buckets)
+	for b := range int32(buckets) {
+		for n := range batches {
+			if _, err := c.Append(log, b, 1_000_000, []any{fmt.Sprintf("k%d-%d", b, n), payload(b, n), "k"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		ends[b] = batches
+	}
+	cl := client(t, c.Servers(), func(c *flussrpc.Config) { c.Timeout = 10 * time.Second })
+	table := describe(cl)
+	q := flussrpc.Scan{Table: table, Partition: flussrpc.NoPartition}
+	for b, end := range ends {
+		q.Spans = append(q.Spans, flussrpc.Span{Bucket: int32(b), To: end})
+	}
+	schemas := cl.NewSchemas(table)
+	q.Visit = func(p flussrpc.Piece) error {
+		r := schemas.Columns("state_key", "state_payload")
+		defer r.Close()
+		return r.Rows(t.Context(), p.Batch, func(row flussrpc.Picked) error {
+			want := payload(p.Bucket, int(row.Offset))
+			for range 3 {
+				if string(row.Cells[0]) != fmt.Sprintf("k%d-%d", p.Bucket, row.Offset) || !bytes.Equal(row.Cells[1], want) {
+					return fmt.Errorf("the row at offset %d is not the one that was written", row.Offset)
+				}
+				runtime.Gosched()
+			}
+			return nil
+		})
+	}
+	for _, r := range cl.Scan(t.Context(), q) {
+		if r.Err != nil || len(r.Gaps) > 0 || r.Read != batches {
+			t.Errorf("bucket %d was read to %d: %v %v", r.Bucket, r.Read, r.Err, r.Gaps)
+		}
 	}
 }
 

@@ -71,7 +71,8 @@ type Conn struct {
 
 	writing sync.Mutex // held while a frame is written
 
-	calls *replies.Calls[Answer]
+	calls   *replies.Calls[Answer]
+	buffers sync.Pool // of large frames that were let go of
 }
 
 // Dial connects, asks what the server serves, and logs in where that is wanted.
@@ -161,11 +162,12 @@ func (c *Conn) shakeHands(ctx context.Context, login *Login) error {
 // time limit, and ctx ends it sooner. The error is a fault; a refusal of the
 // server is an *Error within it.
 func (c *Conn) Call(ctx context.Context, api API, request, answer proto.Message) error {
-	body, err := c.callRaw(ctx, api, request)
+	got, err := c.callRaw(ctx, api, request)
 	if err != nil {
 		return err
 	}
-	if err := proto.Unmarshal(body, answer); err != nil {
+	defer got.buffer.release() // a message keeps nothing of the bytes that it is decoded from
+	if err := proto.Unmarshal(got.Body, answer); err != nil {
 		return c.undecodable(api, err)
 	}
 	return nil
@@ -176,20 +178,21 @@ func (c *Conn) undecodable(api API, err error) error {
 	return fault.Wrap(fault.Corrupt, "ask Fluss", err, "the answer of %s to %s can't be decoded", c.name(), api).WithRef(c.ref())
 }
 
-// callRaw is Call without the decoding. The bytes are the caller's.
-func (c *Conn) callRaw(ctx context.Context, api API, request proto.Message) ([]byte, error) {
+// callRaw is Call without the decoding. The caller holds the buffer of the answer.
+func (c *Conn) callRaw(ctx context.Context, api API, request proto.Message) (Answer, error) {
 	if !c.Serves(api) {
-		return nil, fault.New(fault.Unsupported, "ask Fluss", "%s does not serve %s", c.name(), api).
+		return Answer{}, fault.New(fault.Unsupported, "ask Fluss", "%s does not serve %s", c.name(), api).
 			WithHint("a %s may, or a newer release of Fluss", map[bool]string{true: "tablet server", false: "coordinator"}[c.kind == Coordinator]).WithRef(c.ref())
 	}
 	got, err := c.roundTrip(ctx, api, request)
+	if err == nil && got.Err != nil {
+		got.buffer.release() // the error has its own words
+		err = c.refused(api, got.Err)
+	}
 	if err != nil {
-		return nil, err
+		return Answer{}, err
 	}
-	if got.Err != nil {
-		return nil, c.refused(api, got.Err)
-	}
-	return got.Body, nil
+	return got, nil
 }
 
 func (c *Conn) roundTrip(ctx context.Context, api API, request proto.Message) (Answer, error) {
@@ -253,12 +256,13 @@ func (c *Conn) ref() string  { return "fluss " + safetext.Of(c.address).String()
 // ends.
 func (c *Conn) read() {
 	for {
-		frame, err := ReadFrame(c.net)
+		frame, buffer, err := readFrame(c.net, &c.buffers)
 		if err != nil {
 			c.end(c.lost(err))
 			return
 		}
 		answer, err := ParseAnswer(frame)
+		answer.buffer = buffer
 		switch {
 		case err != nil:
 			c.end(fault.Wrap(fault.Corrupt, "ask Fluss", err, "%s answers in a form that is not known", c.name()).WithRef(c.ref()))

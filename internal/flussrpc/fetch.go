@@ -21,14 +21,15 @@ const (
 	maxFetchBuckets = 4096 // in one request
 )
 
-// want is from where one bucket is fetched.
+// want is from where one bucket is fetched, and how many bytes at the most.
 type want struct {
 	bucket int32
 	from   int64
+	limit  int
 }
 
-// fetched is what a leader answered for one bucket. Records share the answer's
-// bytes.
+// fetchedBucket is what a leader answered for one bucket. Records share the
+// answer's bytes.
 type fetchedBucket struct {
 	bucket  int32
 	err     *Error // nil: none
@@ -39,26 +40,29 @@ type fetchedBucket struct {
 
 // fetch asks a leader for rows of several buckets of one log. As a client: a
 // request that names a server would change what the cluster thinks of that
-// replica.
-func (conn *Conn) fetch(ctx context.Context, log Log, wants []want) ([]fetchedBucket, error) {
-	each := int32(min(mostOfBucket, max(leastOfBucket, fetchBytes/max(len(wants), 1))))
+// replica. The caller holds the buffer that the records lie in.
+func (conn *Conn) fetch(ctx context.Context, log Log, wants []want) ([]fetchedBucket, *buffer, error) {
+	most := fetchBytes
 	table := &flusspb.FetchLogTable{TableId: &log.Table, ProjectionPushdownEnabled: proto.Bool(false)}
-	for _, w := range wants {
-		table.BucketsReq = append(table.BucketsReq, &flusspb.FetchLogBucket{PartitionId: log.partition(), BucketId: proto.Int32(w.bucket), FetchOffset: proto.Int64(w.from), MaxFetchBytes: proto.Int32(each)})
+	for i, w := range wants {
+		if i == 0 {
+			most = max(most, w.limit)
+		}
+		table.BucketsReq = append(table.BucketsReq, &flusspb.FetchLogBucket{PartitionId: log.partition(), BucketId: proto.Int32(w.bucket), FetchOffset: proto.Int64(w.from), MaxFetchBytes: proto.Int32(int32(w.limit))})
 	}
-	request := &flusspb.FetchLogRequest{FollowerServerId: proto.Int32(asClient), MaxBytes: proto.Int32(fetchBytes), TablesReq: []*flusspb.FetchLogTable{table}}
-	body, err := conn.callRaw(ctx, APIFetchLog, request)
+	request := &flusspb.FetchLogRequest{FollowerServerId: proto.Int32(asClient), MaxBytes: proto.Int32(int32(most)), TablesReq: []*flusspb.FetchLogTable{table}}
+	got, err := conn.callRaw(ctx, APIFetchLog, request)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	answer, err := parseFetched(body)
+	answer, err := parseFetched(got.Body)
 	if err != nil {
-		return nil, conn.undecodable(APIFetchLog, err)
+		return nil, nil, conn.undecodable(APIFetchLog, err)
 	}
 	if answer.table != log.Table && len(answer.buckets) > 0 {
-		return nil, conn.undecodable(APIFetchLog, fmt.Errorf("it is of table %d, and table %d was asked for", answer.table, log.Table))
+		return nil, nil, conn.undecodable(APIFetchLog, fmt.Errorf("it is of table %d, and table %d was asked for", answer.table, log.Table))
 	}
-	return answer.buckets, nil
+	return answer.buckets, got.buffer, nil
 }
 
 // fetchedTable is an answer to a FetchLog of one table.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"sync"
 
 	"google.golang.org/protobuf/proto"
 
@@ -53,16 +54,38 @@ func AppendRequest(b []byte, api API, version int16, id int32, message proto.Mes
 // ReadFrame reads one frame without its length. What can't be one, because
 // another kind of server answers, is a *NotFlussError.
 func ReadFrame(r io.Reader) ([]byte, error) {
+	frame, _, err := readFrame(r, nil)
+	return frame, err
+}
+
+// readFrame is ReadFrame for frames of which the large ones lie in buffers, of
+// which the caller holds the one that is returned. Without a place where they are
+// kept, and of a small frame, it is nil.
+func readFrame(r io.Reader, home *sync.Pool) ([]byte, *buffer, error) {
 	var head [lengthSize]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	size := int64(binary.BigEndian.Uint32(head[:]))
 	if size < 1 || size > MaxFrame {
-		return nil, &NotFlussError{Begins: append([]byte(nil), head[:]...)}
+		return nil, nil, &NotFlussError{Begins: append([]byte(nil), head[:]...)}
 	}
+	if home == nil || size <= smallFrame {
+		frame, err := readRest(r, head, nil, size)
+		return frame, nil, err
+	}
+	b := newBuffer(home)
+	frame, err := readRest(r, head, b.bytes[:0], size)
+	if err != nil {
+		return nil, nil, err
+	}
+	b.bytes = frame
+	return frame, b, nil
+}
+
+// readRest reads what follows the length, into a frame as large as that has room.
+func readRest(r io.Reader, head [lengthSize]byte, frame []byte, size int64) ([]byte, error) {
 	// A length is a promise: no more is allocated than twice what has come.
-	var frame []byte
 	const first = 1 << 20
 	for int64(len(frame)) < size {
 		have := len(frame)
@@ -96,6 +119,8 @@ type Answer struct {
 	ID   int32
 	Err  *Error // nil: Body holds the message
 	Body []byte
+
+	buffer *buffer // that Body lies in; nil: it is Body's own
 }
 
 // ParseAnswer takes a frame apart. The body shares its bytes.

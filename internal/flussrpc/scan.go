@@ -121,6 +121,8 @@ type reading struct {
 	moved      time.Time // metadata must be newer than this
 	tries      int
 	progress   time.Time // of the last rows
+	need       int       // bytes of a batch that was cut; 0: none was
+	alone      bool      // even so it was cut: it is asked for without others
 
 	mu      sync.Mutex
 	refused error // of what was shown
@@ -137,9 +139,10 @@ func (r *reading) broken() bool {
 type showing struct {
 	r       *reading
 	records []byte
-	from    int64 // rows before it were shown
-	next    int64 // the offset behind them
-	gap     bool  // there are none: they are left out
+	buffer  *buffer // that they lie in, held until they were shown; nil: they are nobody else's
+	from    int64   // rows before it were shown
+	next    int64   // the offset behind them
+	gap     bool    // there are none: they are left out
 }
 
 // scanning is one scan. Its loop alone changes it; everything that waits for a
@@ -273,19 +276,39 @@ func (s *scanning) failedFor(r *reading, err error, moved bool, patience time.Du
 	}
 }
 
+// wanted are those of a list that one request asks for, and how much of each. A
+// server gives a whole batch, however large, of one bucket alone, which is not
+// always the first; of the others it cuts what goes beyond the limit.
+func wanted(list []*reading) ([]*reading, []want) {
+	if list[0].alone {
+		list = list[:1]
+	}
+	each := min(mostOfBucket, max(leastOfBucket, fetchBytes/len(list)))
+	wants := make([]want, 0, len(list))
+	sum := 0
+	for _, r := range list {
+		limit := max(each, r.need)
+		if sum += limit; sum > fetchBytes && len(wants) > 0 {
+			break
+		}
+		wants = append(wants, want{r.Bucket, r.at, limit})
+	}
+	return list[:len(wants)], wants
+}
+
 // fetch asks one leader for the next rows of some buckets.
 func (s *scanning) fetch(address string, list []*reading) {
 	s.busy[address] = true
-	wants := make([]want, 0, len(list))
+	list, wants := wanted(list)
 	for _, r := range list {
 		r.asked = true
-		wants = append(wants, want{r.Bucket, r.at})
 	}
 	s.background(func() func() {
 		var answer []fetchedBucket
+		var held *buffer
 		conn, err := s.client.connect(s.ctx, address)
 		if err == nil {
-			answer, err = conn.fetch(s.ctx, Log{s.q.Table.ID, s.q.Partition}, wants)
+			answer, held, err = conn.fetch(s.ctx, Log{s.q.Table.ID, s.q.Partition}, wants)
 		}
 		return func() {
 			delete(s.busy, address)
@@ -298,15 +321,20 @@ func (s *scanning) fetch(address string, list []*reading) {
 				}
 				return
 			}
+			defer held.release()
 			// Those that got nothing are asked for first the next time.
 			told := make(map[int32]bool, len(answer))
+			size := 0
+			for _, b := range answer {
+				size += len(b.records)
+			}
 			for _, b := range answer {
 				r := s.byID[b.bucket]
 				if r == nil || told[b.bucket] {
 					continue
 				}
 				told[b.bucket] = true
-				s.answered(r, b, conn)
+				s.answered(r, answered{b, conn, held, size >= fetchBytes})
 			}
 			for _, r := range list {
 				if !told[r.Bucket] {

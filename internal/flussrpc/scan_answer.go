@@ -8,8 +8,17 @@ import (
 	"github.com/recoverctl/recoverctl/internal/safetext"
 )
 
-// answered acts on what a leader answered for one bucket.
-func (s *scanning) answered(r *reading, b fetchedBucket, conn *Conn) {
+// answered is what a leader answered for one bucket.
+type answered struct {
+	fetchedBucket
+	conn *Conn
+	held *buffer // that the records lie in
+	full bool    // the answer is: nothing may be because of the others
+}
+
+// answered acts on an answer.
+func (s *scanning) answered(r *reading, b answered) {
+	conn := b.conn
 	switch {
 	case b.err != nil && b.err.Code == LogOffsetOutOfRange:
 		s.outOfRange(r, s.refused(r, b.err, conn))
@@ -21,13 +30,17 @@ func (s *scanning) answered(r *reading, b fetchedBucket, conn *Conn) {
 	case len(b.records) > 0:
 		records, next := whole(b.records, r.at)
 		if len(records) > 0 && next > r.at {
-			s.advance(r, records, next)
+			s.advance(r, records, b.held, next)
+			return
+		}
+		if r.cut(b.records) {
 			return
 		}
 		// They are shown to say what is wrong with them.
-		if s.hand(showing{r: r, records: b.records, from: r.at, next: r.at}) {
+		if s.hand(showing{r: r, records: b.records, buffer: b.held, from: r.at, next: r.at}) {
 			s.failed(r, s.stuck(r, conn), false)
 		}
+	case b.full && r.at < b.end:
 	case b.end < r.To && r.at >= b.end:
 		err := fault.New(fault.Drift, "read rows", "the log of bucket %d of %s went back: its end was %d and is %d", r.Bucket, s.name(), r.To, b.end).
 			WithHint("rows were lost with a server: compare the replicas (recoverctl inspect fluss buckets), and look at the recovery points again").WithRef(s.q.Table.Path.ref())
@@ -47,9 +60,29 @@ func (s *scanning) stuck(r *reading, conn *Conn) error {
 		WithHint("of a table with table.datalake.enabled these rows may lie in the lake alone").WithRef(s.q.Table.Path.ref())
 }
 
+// cut notes that what came is the beginning of a batch: it is asked for whole. One
+// that was asked for whole, and alone, is not cut but damaged.
+func (r *reading) cut(records []byte) bool {
+	if len(records) >= headerSize0 {
+		size, err := batchSize(records)
+		if err != nil || size <= int64(len(records)) {
+			return false
+		}
+		if int(size) > r.need {
+			r.need = int(size)
+			return true
+		}
+	}
+	if r.alone {
+		return false
+	}
+	r.alone = true
+	return true
+}
+
 // advance hands records over to be shown, and moves the bucket on.
-func (s *scanning) advance(r *reading, records []byte, next int64) {
-	if !s.hand(showing{r: r, records: records, from: r.at, next: next}) {
+func (s *scanning) advance(r *reading, records []byte, held *buffer, next int64) {
+	if !s.hand(showing{r: r, records: records, buffer: held, from: r.at, next: next}) {
 		return
 	}
 	s.moved(r, next)
@@ -58,7 +91,7 @@ func (s *scanning) advance(r *reading, records []byte, next int64) {
 
 // moved notes that a bucket is read up to an offset.
 func (s *scanning) moved(r *reading, next int64) {
-	r.at, r.tries, r.retry, r.progress = next, 0, time.Time{}, time.Now()
+	r.at, r.tries, r.retry, r.progress, r.alone = next, 0, time.Time{}, time.Now(), false
 	if r.at >= r.To {
 		r.over = true
 	}
@@ -66,6 +99,7 @@ func (s *scanning) moved(r *reading, next int64) {
 
 // hand gives rows to the goroutine that shows those of their bucket.
 func (s *scanning) hand(w showing) bool {
+	w.buffer.hold()
 	select {
 	case s.workers[int(w.r.Bucket)%len(s.workers)] <- w:
 		return true
@@ -77,19 +111,24 @@ func (s *scanning) hand(w showing) bool {
 // show shows rows until there are none left.
 func (s *scanning) show(work <-chan showing) {
 	for w := range work {
-		if s.whole.Err() != nil || w.r.broken() {
-			continue
-		}
-		if err := s.showOne(w); err != nil {
-			w.r.mu.Lock()
-			w.r.refused = err
-			w.r.mu.Unlock()
-			continue
-		}
-		w.r.Read = min(w.next, w.r.To)
-		if s.q.Passed != nil {
-			s.q.Passed(w.r.Bucket, w.r.Read)
-		}
+		s.showNext(w)
+		w.buffer.release()
+	}
+}
+
+func (s *scanning) showNext(w showing) {
+	if s.whole.Err() != nil || w.r.broken() {
+		return
+	}
+	if err := s.showOne(w); err != nil {
+		w.r.mu.Lock()
+		w.r.refused = err
+		w.r.mu.Unlock()
+		return
+	}
+	w.r.Read = min(w.next, w.r.To)
+	if s.q.Passed != nil {
+		s.q.Passed(w.r.Bucket, w.r.Read)
 	}
 }
 

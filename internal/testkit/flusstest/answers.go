@@ -237,11 +237,11 @@ const fromStart = -2
 
 func (c *Cluster) fetchLog(id int32, r *flusspb.FetchLogRequest) proto.Message {
 	out := &flusspb.FetchLogResponse{}
-	left := int(r.GetMaxBytes())
+	left := room{bytes: int(r.GetMaxBytes()), whole: true}
 	for _, t := range r.GetTablesReq() {
 		answer := &flusspb.FetchLogTableAnswer{TableId: proto.Int64(t.GetTableId())}
 		out.TablesResp = append(out.TablesResp, answer)
-		for _, q := range t.GetBucketsReq() {
+		for _, q := range slices.Backward(t.GetBucketsReq()) { // in the order of no request
 			a := &flusspb.FetchLogBucketAnswer{PartitionId: q.PartitionId, BucketId: q.BucketId}
 			answer.BucketsResp = append(answer.BucketsResp, a)
 			if e := c.fetchBucket(id, logOf(t.GetTableId(), q.PartitionId), q, a, &left); e != nil {
@@ -252,7 +252,13 @@ func (c *Cluster) fetchLog(id int32, r *flusspb.FetchLogRequest) proto.Message {
 	return out
 }
 
-func (c *Cluster) fetchBucket(id int32, log flussrpc.Log, q *flusspb.FetchLogBucket, a *flusspb.FetchLogBucketAnswer, left *int) *flussrpc.Error {
+// room is what an answer has left.
+type room struct {
+	bytes int
+	whole bool // no bucket has rows yet: the first that has gets a whole batch, however large
+}
+
+func (c *Cluster) fetchBucket(id int32, log flussrpc.Log, q *flusspb.FetchLogBucket, a *flusspb.FetchLogBucketAnswer, left *room) *flussrpc.Error {
 	b, e := c.hosted(id, log, q.GetBucketId())
 	if e != nil {
 		return e
@@ -280,16 +286,17 @@ func (c *Cluster) fetchBucket(id int32, log flussrpc.Log, q *flusspb.FetchLogBuc
 	a.HighWatermark, a.LogStartOffset = proto.Int64(b.end), proto.Int64(0)
 	records := []byte{}
 	for i := b.at(from); i < len(b.batches) && from < b.end; i++ {
-		room := min(int(q.GetMaxFetchBytes())-len(records), *left)
-		if len(records) > 0 && room <= 0 {
-			break
-		}
+		room := min(int(q.GetMaxFetchBytes())-len(records), left.bytes)
 		batch := b.batches[i]
-		if len(records) > 0 && len(batch) > room {
-			batch = batch[:room] // the last one is cut
+		if room < len(batch) && !left.whole {
+			batch = batch[:max(room, 0)] // the last one is cut
 		}
 		records = append(records, batch...)
-		*left -= len(batch)
+		left.bytes -= len(batch)
+		left.whole = false
+		if len(batch) < len(b.batches[i]) {
+			break
+		}
 	}
 	a.Records = records
 	return nil

@@ -26,6 +26,8 @@ type subject struct {
 	login               *flussrpc.Login
 	path                flussrpc.TablePath
 	id                  int64
+	several             int64   // a table whose buckets have one batch of more than 100 bytes each …
+	led                 []int32 // … of which the tablet server leads these, at least two
 }
 
 // conform asks what the fake cluster and a real one must answer alike: codes, and
@@ -80,6 +82,37 @@ func conform(t *testing.T, s subject) {
 	}
 	s.offsets(t, tablet)
 	s.rows(t, tablet)
+	s.cut(t, tablet)
+}
+
+// cut asks for less of each of several buckets than a batch has: one gets it whole.
+func (s subject) cut(t *testing.T, tablet *flussrpc.Conn) {
+	t.Helper()
+	const limit = 100
+	table := &flusspb.FetchLogTable{TableId: &s.several, ProjectionPushdownEnabled: proto.Bool(false)}
+	for _, bucket := range s.led {
+		table.BucketsReq = append(table.BucketsReq, &flusspb.FetchLogBucket{BucketId: &bucket, FetchOffset: proto.Int64(0), MaxFetchBytes: proto.Int32(limit)})
+	}
+	var answer flusspb.FetchLogResponse
+	request := &flusspb.FetchLogRequest{FollowerServerId: proto.Int32(-1), MaxBytes: proto.Int32(1 << 20), TablesReq: []*flusspb.FetchLogTable{table}}
+	if err := tablet.Call(t.Context(), flussrpc.APIFetchLog, request, &answer); err != nil {
+		t.Error(err)
+		return
+	}
+	whole, cut := 0, 0
+	for _, b := range answer.GetTablesResp()[0].GetBucketsResp() {
+		switch n := len(b.GetRecords()); {
+		case n > limit:
+			whole++
+		case n == limit:
+			cut++
+		default:
+			t.Errorf("bucket %d has %d bytes", b.GetBucketId(), n)
+		}
+	}
+	if whole != 1 || cut != len(s.led)-1 {
+		t.Errorf("%d batches are whole and %d are cut, of %d", whole, cut, len(s.led))
+	}
 }
 
 // offsets asks for offsets of one bucket.
@@ -169,5 +202,17 @@ func TestTheFakeClusterAnswersAsRealOnesDo(t *testing.T) {
 	if _, err := c.Append(flussrpc.Log{Table: id, Partition: flussrpc.NoPartition}, 0, time.Now().UnixMilli(), rows...); err != nil {
 		t.Fatal(err)
 	}
-	conform(t, subject{coordinator: c.Coordinator(), tablet: c.Tablet(0), login: &flussrpc.Login{Username: "ops", Password: secret.New("pw")}, path: path, id: id})
+	several, err := c.CreateTable(flusstest.ActionState(flussrpc.TablePath{Database: "story", Table: "several"}, 3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for bucket := range int32(3) {
+		if _, err := c.Append(flussrpc.Log{Table: several, Partition: flussrpc.NoPartition}, bucket, time.Now().UnixMilli(), []any{"key", []byte("payload"), "agent"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	conform(t, subject{
+		coordinator: c.Coordinator(), tablet: c.Tablet(0), login: &flussrpc.Login{Username: "ops", Password: secret.New("pw")}, path: path, id: id,
+		several: several, led: []int32{0, 1, 2},
+	})
 }

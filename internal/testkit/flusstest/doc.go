@@ -11,7 +11,9 @@
 // server failed, with a stack trace. A bucket without a leader has leader -1. A
 // tablet server whose coordinator is gone goes on naming the dead. FetchLog is
 // answered by the leader alone and ListOffsets by every replica. What was moved to
-// remote storage is told as a list of files. An entry of producer offsets stays
+// remote storage is told as a list of files. Of one bucket of a request, and not
+// always the first that it names, a whole batch is given however large it is; of the
+// others what goes beyond the limit is cut. An entry of producer offsets stays
 // after it expired, until the next cleanup. Secrets stand in the cluster's
 // settings in clear text.
 //
