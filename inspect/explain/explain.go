@@ -3,7 +3,6 @@ package explain
 import (
 	"cmp"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -67,8 +66,8 @@ func Text(text string, jobs []Job) Explanation {
 	s := newScript(text)
 	e := Explanation{Matches: []Match{}, Unknown: []string{}, Lines: s.lines(), Cut: cut}
 	var found []hit
-	for i := range rules {
-		found = append(found, s.find(i)...)
+	for i, places := range newAnchors(rules).in(s.flat) {
+		found = append(found, s.find(i, places)...)
 	}
 	found = s.withoutWrappers(apart(found))
 	link := newLinks(s, jobs)
@@ -106,50 +105,63 @@ type hit struct {
 type rule struct {
 	id, source string
 	// anchor stands in every match of the pattern: only around it is the pattern
-	// tried.
+	// tried. It has at least minAnchor bytes.
 	anchor  string
-	pattern func() *regexp.Regexp
+	pattern func() pattern
 	// weight orders: 2 decides a recovery, 1 is a condition it depends on, 0 says
 	// only that something failed.
 	weight  int
 	wrapper bool // it carries another exception, which says more where it is known
+	control bool // its topic is the control topic
 	cause   string
 	next    []string
 }
 
-// around is how far a pattern may reach from its anchor, in bytes.
-const around = 4096
+const (
+	// minAnchor is how long an anchor is at least: the shortest one says how fast a
+	// log is read.
+	minAnchor = 14
+	// before is how far a pattern may begin before its anchor, in bytes, and after
+	// how far it may end behind its beginning: a list of four thousand partitions is
+	// in one message.
+	before = 4096
+	after  = 128 << 10
+	// looseAround is before and after of a pattern that does not begin with a text of
+	// its own, and is looked for rather than tried at a place.
+	looseAround = 1024
+	// maxBegins is how many places before an anchor are tried.
+	maxBegins = 4
+)
 
-// find returns where a rule speaks.
-func (s *script) find(order int) []hit {
-	r := &rules[order]
-	var out []hit
-	for from := 0; ; {
-		at := strings.Index(s.flat[from:], r.anchor)
-		if at < 0 {
-			return out
-		}
-		at += from
-		from = at + len(r.anchor)
-		begin, end := max(0, at-around), min(len(s.flat), from+around)
-		window := s.flat[begin:end]
-		for _, loc := range r.pattern().FindAllStringSubmatchIndex(window, -1) {
-			if loc[0] > at-begin || loc[1] < at-begin+len(r.anchor) {
-				continue // that of another anchor
-			}
-			h := hit{rule: r, order: order, begin: begin + loc[0], end: begin + loc[1]}
-			for g := 1; g < len(loc)/2; g++ {
-				value := ""
-				if loc[2*g] >= 0 {
-					value = window[loc[2*g]:loc[2*g+1]]
-				}
-				h.values = append(h.values, strings.Clone(value))
-			}
-			out = append(out, h)
-			from = max(from, h.end)
-			break
-		}
+// find returns where a rule speaks, from where its anchor stands.
+func (s *script) find(order int, places []int) []hit {
+	if len(places) == 0 {
+		return nil
 	}
+	r := &rules[order]
+	p := r.pattern()
+	var out []hit
+	from := 0
+	for _, at := range places {
+		if at < from {
+			continue // inside the match before
+		}
+		begin, loc := p.around(s.flat, from, at, at+len(r.anchor))
+		if loc == nil {
+			continue
+		}
+		h := hit{rule: r, order: order, begin: begin + loc[0], end: begin + loc[1]}
+		for g := 1; g < len(loc)/2; g++ {
+			value := ""
+			if loc[2*g] >= 0 {
+				value = s.flat[begin+loc[2*g] : begin+loc[2*g+1]]
+			}
+			h.values = append(h.values, value)
+		}
+		out = append(out, h)
+		from = h.end
+	}
+	return out
 }
 
 // apart puts hits in the order of the text. Of two that speak of the same words
@@ -188,7 +200,7 @@ func (h hit) numbers() Numbers {
 		if name == "" || h.values[i] == "" {
 			continue
 		}
-		out[name] = number(h.values[i])
+		out[name] = number(strings.Clone(h.values[i])) // the text is not kept for it
 	}
 	return out
 }

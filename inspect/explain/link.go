@@ -25,8 +25,8 @@ func newLinks(s *script, jobs []Job) *links {
 	for _, anchor := range []string{" located at ", " from savepoint "} {
 		last := strings.LastIndex(s.flat, anchor)
 		for ; last >= 0; last = strings.LastIndex(s.flat[:last], anchor) {
-			const before = 300
-			window := s.flat[max(0, last-before):min(len(s.flat), last+around)]
+			const earlier = 300
+			window := s.flat[max(0, last-earlier):min(len(s.flat), last+looseAround)]
 			if m := restored.FindStringSubmatch(window); m != nil {
 				l.point = strings.TrimSuffix(m[1], ".")
 				return l

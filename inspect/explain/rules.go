@@ -3,6 +3,7 @@ package explain
 import (
 	"regexp"
 	"slices"
+	"strings"
 	"sync"
 )
 
@@ -29,11 +30,54 @@ const (
 // judgement speaks for the same reason, it has the same word.
 var rules = slices.Concat(boundaryRules, markerRules, controlRules, cleanupRules, recordRules, releasedRules, flinkRules, kafkaRules, flussRules, arkflowRules)
 
+// pattern is a compiled pattern, which matches where it is tried alone, and the
+// text that each of its matches begins with; empty where that is not one text.
+type pattern struct {
+	*regexp.Regexp
+	head string
+}
+
 // p is a pattern, compiled when its anchor is first met: all of them would take
 // longer than the rest of this program's start. In it a blank stands for one blank
 // of the flat text.
-func p(pattern string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
+func p(text string) func() pattern {
+	return sync.OnceValue(func() pattern {
+		free := regexp.MustCompile(text)
+		head, _ := free.LiteralPrefix()
+		if head == "" {
+			return pattern{free, ""}
+		}
+		return pattern{regexp.MustCompile("^(?:" + text + ")"), head}
+	})
+}
+
+// around finds the match that covers an anchor, as places behind begin; nil for
+// none. It does not begin before from.
+func (p pattern) around(flat string, from, at, anchorEnd int) (begin int, loc []int) {
+	if p.head == "" {
+		begin = max(from, at-looseAround)
+		window := flat[begin:min(len(flat), anchorEnd+looseAround)]
+		for _, loc := range p.FindAllStringSubmatchIndex(window, -1) {
+			if loc[0] <= at-begin && loc[1] >= anchorEnd-begin {
+				return begin, loc
+			}
+		}
+		return 0, nil
+	}
+	lowest := max(from, at-before)
+	window := flat[lowest:min(len(flat), at+len(p.head))]
+	for range maxBegins {
+		found := strings.LastIndex(window, p.head)
+		if found < 0 {
+			break
+		}
+		begin = lowest + found
+		if loc := p.FindStringSubmatchIndex(flat[begin:min(len(flat), begin+after)]); loc != nil && begin+loc[1] >= anchorEnd {
+			return begin, loc
+		}
+		window = window[:found+len(p.head)-1]
+	}
+	return 0, nil
 }
 
 // What several rules advise.

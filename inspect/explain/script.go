@@ -2,6 +2,7 @@ package explain
 
 import (
 	"regexp"
+	"slices"
 	"sort"
 	"strings"
 
@@ -13,59 +14,119 @@ import (
 // lines.
 type script struct {
 	flat   string
-	starts []int // where the text's lines begin in flat
+	starts []int   // where lines begin in flat, those that are written as escapes too
+	source []int32 // the text's own line that each of them is of, from 1
+	total  int     // of the text's own lines
 }
 
-// colour are the sequences by which programs colour their logs.
-var colour = regexp.MustCompile("\x1b\\[[0-9;]*m")
+// longestLine is how much of one line is put together from parts, in bytes.
+const longestLine = 16 << 20
 
 func newScript(text string) *script {
-	if strings.Contains(text, "\x1b[") {
-		text = colour.ReplaceAllString(text, "")
+	text = decoded(text)
+	f := flattener{out: make([]byte, 0, len(text))}
+	part := ""
+	for rest := text; rest != ""; {
+		line, after, _ := strings.Cut(rest, "\n")
+		rest = after
+		f.source++
+		line, more := undressed(line)
+		if part != "" {
+			line, part = part+line, ""
+		}
+		if more && rest != "" && len(line) < longestLine {
+			part = line
+			continue
+		}
+		f.add(line, 0)
 	}
-	var b strings.Builder
-	b.Grow(len(text))
-	s := &script{starts: []int{0}}
-	blank := false
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
-		case c == '\n', c == '\\' && i+1 < len(text) && text[i+1] == 'n':
-			// A line that is written as an escape is a line too, as in a JSON document.
-			if c == '\\' {
-				i++
+	if len(f.starts) == 0 {
+		f.starts, f.lines = []int{0}, []int32{1}
+	}
+	return &script{flat: string(f.out), starts: f.starts, source: f.lines, total: int(f.source)}
+}
+
+// flattener makes a script of lines.
+type flattener struct {
+	out    []byte
+	starts []int
+	lines  []int32
+	source int32
+}
+
+// maxNested is how many JSON documents are unpacked that lie in one another.
+const maxNested = 3
+
+// add adds one line of the text: what it says, where it is a JSON document.
+func (f *flattener) add(line string, depth int) {
+	if depth < maxNested {
+		if inner, ok := jsonStrings(line); ok {
+			for inner := range strings.SplitSeq(inner, "\n") {
+				f.add(uncoloured(strings.TrimSuffix(inner, "\r")), depth+1)
 			}
-			if !blank && b.Len() > 0 {
-				b.WriteByte(' ')
-			}
-			blank = true
-			s.starts = append(s.starts, b.Len())
-		case c == '\\' && i+1 < len(text) && text[i+1] == 't':
-			i++
-			fallthrough
-		case c == ' ', c == '\t', c == '\r':
-			if !blank && b.Len() > 0 {
-				b.WriteByte(' ')
-			}
-			blank = true
-		default:
-			b.WriteByte(c)
-			blank = false
+			return
 		}
 	}
-	s.flat = b.String()
-	return s
+	f.begin()
+	escaped := false // the last character was a backslash
+	for i := 0; i < len(line); i++ {
+		c := line[i]
+		if escaped {
+			escaped = false
+			switch c {
+			case 'n', 'r':
+				f.begin() // a line that is written as an escape is a line too
+				continue
+			case 't':
+				f.blank()
+				continue
+			case '"', '\\':
+				// A quote or a backslash of a text within a text.
+				escaped = c == '\\'
+				if !escaped {
+					f.out = append(f.out, c)
+				}
+				continue
+			default:
+				f.out = append(f.out, '\\')
+			}
+		}
+		switch c {
+		case '\\':
+			escaped = true
+		case ' ', '\t', '\r':
+			f.blank()
+		default:
+			f.out = append(f.out, c)
+		}
+	}
+	if escaped {
+		f.out = append(f.out, '\\')
+	}
+}
+
+// begin begins a line.
+func (f *flattener) begin() {
+	f.blank()
+	f.starts = append(f.starts, len(f.out))
+	f.lines = append(f.lines, f.source)
+}
+
+// blank adds a blank where there is none.
+func (f *flattener) blank() {
+	if n := len(f.out); n > 0 && f.out[n-1] != ' ' {
+		f.out = append(f.out, ' ')
+	}
 }
 
 // lines is how many the text has.
-func (s *script) lines() int {
-	if s.starts[len(s.starts)-1] == len(s.flat) {
-		return len(s.starts) - 1 // what follows the last line's end is no line
-	}
-	return len(s.starts)
-}
+func (s *script) lines() int { return s.total }
 
-// line is that of a place, from 1.
-func (s *script) line(at int) int {
+// line is the text's own line that a place is in, from 1.
+func (s *script) line(at int) int { return int(s.source[s.number(at)-1]) }
+
+// number is that of a line of the script, from 1.
+func (s *script) number(at int) int {
 	return sort.Search(len(s.starts), func(i int) bool { return s.starts[i] > at })
 }
 
@@ -81,7 +142,7 @@ func (s *script) lineText(n int) string {
 // traceEnd is where the stack trace ends that a place lies in: before the first
 // line that is neither a frame nor a cause.
 func (s *script) traceEnd(at int) int {
-	n := s.line(at)
+	n := s.number(at)
 	for ; n < len(s.starts); n++ {
 		line := s.lineText(n + 1)
 		if line != "" && !inTrace(line) {
@@ -102,6 +163,10 @@ func (s *script) traceBegin(n int) int {
 	return s.starts[n-1]
 }
 
+// frame is a line of a Java stack trace, with what a log puts before it and
+// behind it, or the line that stands for the frames in common with another.
+var frame = regexp.MustCompile(`(?:^| )(?:at [\w$./<>@-]+\.[\w$<>]+\((?:[\w$.-]+:\d+|[\w$.-]+\.java|Native Method|Unknown Source)\)|\.\.\. \d+ (?:more|common frames omitted)(?: |$))`)
+
 // inTrace reports whether a line goes on with a Java stack trace.
 func inTrace(line string) bool {
 	for _, begin := range []string{"at ", "... ", "Caused by:", "Suppressed:", "[CIRCULAR"} {
@@ -109,20 +174,32 @@ func inTrace(line string) bool {
 			return true
 		}
 	}
-	return false
+	// What a collector of logs puts before a line is short.
+	const most = 200
+	if at := strings.Index(line, " Caused by: "); at >= 0 && at < most {
+		return true
+	}
+	if !strings.Contains(line, " at ") && !strings.Contains(line, " ... ") {
+		return false
+	}
+	loc := frame.FindStringIndex(line[:min(len(line), 4*most)])
+	return loc != nil && loc[0] < most
 }
 
-// exception is the head of an exception, with its message.
-var exception = regexp.MustCompile(`(?:[a-z][\w$]*\.){2,}[A-Z][\w$]*(?:Exception|Error)\b(?:: ?[^\n]{0,200})?`)
+// exception is the head of an exception, with its message: one of Java anywhere
+// in a line, one of another language where a line begins with it.
+var exception = regexp.MustCompile(`(?:[a-z][\w$]*\.){2,}[A-Z][\w$]*(?:Exception|Error)\b(?:: ?[^\n]{0,200})?|^(?:[a-z_]\w*\.)*[A-Z]\w*(?:Exception|Error): [^\n]{0,200}|^thread '[^']{1,80}' (?:\([^)]{0,20}\) )?panicked at [^\n]{0,200}`)
 
 // unknown lists exceptions on lines where no rule spoke. Of a trace it is the
-// innermost, which is where the reason stands.
+// innermost, which is where the reason stands; where a rule only says that the
+// cause is below, that cause is told too.
 func (s *script) unknown(found []hit) []string {
+	telling := slices.DeleteFunc(slices.Clone(found), func(h hit) bool { return h.wrapper })
 	var out []string
 	seen := map[string]bool{}
 	for n := 1; n <= len(s.starts); n++ {
 		line := strings.TrimSpace(s.lineText(n))
-		if strings.HasPrefix(line, "at ") || !strings.Contains(line, "Exception") && !strings.Contains(line, "Error") {
+		if strings.HasPrefix(line, "at ") || !strings.Contains(line, "Exception") && !strings.Contains(line, "Error") && !strings.Contains(line, "panicked at") {
 			continue
 		}
 		text := exception.FindString(line)
@@ -130,8 +207,8 @@ func (s *script) unknown(found []hit) []string {
 			continue
 		}
 		seen[text] = true
-		end := s.traceEnd(s.starts[n-1])
-		if spoken(found, s.traceBegin(n), end) || s.carries(n, end) {
+		begin, end := s.starts[n-1], s.traceEnd(s.starts[n-1])
+		if spoken(telling, s.traceBegin(n), end) || spoken(found, begin, begin+len(line)) || s.carries(n, end) {
 			continue
 		}
 		if len(out) == maxUnknown {
@@ -150,8 +227,9 @@ func spoken(found []hit, begin, end int) bool {
 
 // carries reports whether a cause follows line n in the same trace.
 func (s *script) carries(n, end int) bool {
+	const most = 200
 	for ; n < len(s.starts) && s.starts[n] < end; n++ {
-		if strings.HasPrefix(s.lineText(n+1), "Caused by:") {
+		if at := strings.Index(s.lineText(n+1), "Caused by: "); at >= 0 && at < most {
 			return true
 		}
 	}
