@@ -28,7 +28,7 @@ func numberOr(n *uint64) string {
 func renderWAL(t *table, l walJSON, now time.Time) {
 	t.line(l.Headline())
 	for _, p := range l.Problems {
-		t.line(fmt.Sprintf("%s %s", severitySign(p.Severity), p.Message))
+		t.line(fmt.Sprintf("%s %s", sign(p.Severity), p.Message))
 		t.line("  " + p.Next)
 	}
 	if !l.Stable {
@@ -69,20 +69,9 @@ func renderLogRows(t *table, rows []arkflow.Decision) {
 	for _, d := range rows {
 		outcome := strings.ReplaceAll(string(d.Outcome), "-", " ")
 		if d.Outcome == arkflow.Holds {
-			outcome = severitySign(d.Severity) + " " + outcome
+			outcome = sign(d.Severity) + " " + outcome
 		}
 		t.row(text(d.Row), text(outcome), text(d.Condition), text(d.Sentence))
-	}
-}
-
-func severitySign(s inspect.Severity) string {
-	switch s {
-	case inspect.SeverityError:
-		return "✖"
-	case inspect.SeverityWarning:
-		return "!"
-	default:
-		return "·"
 	}
 }
 
