@@ -73,9 +73,9 @@ bench-real: ## the scan for durable calls beside a bare poll loop and kcat, and 
 	  $(GO) test -tags real -run '^$$' -bench 'PointAgainstJava' -benchtime 1x -timeout 1h ./cmd/recoverctl
 
 .PHONY: bench-real-fluss
-bench-real-fluss: ## the same for Fluss, beside a bare loop and its own client (minutes)
+bench-real-fluss: ## the same for Fluss, beside a bare loop and its own client, in one process and in new ones (minutes)
 	RECOVERCTL_REAL_WITH=fluss RECOVERCTL_BENCH_SEGMENT=1gb RECOVERCTL_BENCH_RECORDS=$(BENCH_RECORDS) test/real/run.sh \
-	  $(GO) test -tags real -run '^$$' -bench 'ScanAgainstOthers|ClusterAnswer' -benchtime 1x -timeout 2h ./inspect/fluss
+	  $(GO) test -tags real -run '^$$' -bench 'ScanAgainstOthers|ScanMemory|ClusterAnswer' -benchtime 1x -timeout 2h ./inspect/fluss
 
 .PHONY: golden
 golden: ## rewrite golden frames; look at the diff before you commit it

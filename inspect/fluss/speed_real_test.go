@@ -6,8 +6,12 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"slices"
 	"strconv"
+	"strings"
+	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -40,11 +44,9 @@ func median(list []time.Duration) time.Duration {
 	return list[len(list)/2]
 }
 
-func last(list []time.Duration) time.Duration { return list[len(list)-1].Round(time.Millisecond) }
-
-// bareLoop fetches and decodes everything, one bucket after another, and does
-// nothing with it: what a scan can't be faster than on one core.
-func bareLoop(b *testing.B, real *flusstest.RealCluster, cl *flussrpc.Client, table flussrpc.Table) (rows int64) {
+// bareLoop fetches and decodes everything, one bucket after another, and only counts
+// it: one goroutine that waits for an answer, decodes it, and asks again.
+func bareLoop(b *testing.B, real *flusstest.RealCluster, cl *flussrpc.Client, table flussrpc.Table) (rows, size int64) {
 	b.Helper()
 	ctx := context.Background()
 	cluster, err := cl.Cluster(ctx)
@@ -89,7 +91,13 @@ func bareLoop(b *testing.B, real *flusstest.RealCluster, cl *flussrpc.Client, ta
 				if err != nil {
 					b.Fatal(err)
 				}
-				if err := picker.Rows(batch, func(flussrpc.Picked) error { rows++; return nil }); err != nil {
+				if err := picker.Rows(batch, func(row flussrpc.Picked) error {
+					rows++
+					for _, cell := range row.Cells {
+						size += int64(len(cell))
+					}
+					return nil
+				}); err != nil {
 					b.Fatal(err)
 				}
 				at = batch.Next()
@@ -102,64 +110,269 @@ func bareLoop(b *testing.B, real *flusstest.RealCluster, cl *flussrpc.Client, ta
 			}
 		}
 	}
-	return rows
+	return rows, size
+}
+
+// The figures of one contestant, a round each.
+type contestant struct {
+	name  string
+	run   func() time.Duration // and the processor time that it used, without the servers'
+	walls []time.Duration
+	used  []time.Duration
+}
+
+func (c *contestant) round() {
+	began := time.Now()
+	used := c.run()
+	c.walls, c.used = append(c.walls, time.Since(began)), append(c.used, used)
+}
+
+// processor is what this process has used so far.
+func processor(b *testing.B) time.Duration {
+	b.Helper()
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// traffic is a table of a busy job's rows on a real cluster.
+type traffic struct {
+	real  *flusstest.RealCluster
+	java  *flusstest.Java
+	cl    *flussrpc.Client
+	path  flussrpc.TablePath
+	table flussrpc.Table
+	rows  int64
+}
+
+const benchBuckets = 4
+
+// newTraffic writes one, flushed each so many rows; 0: in the batches that Fluss's
+// client makes by itself.
+func newTraffic(b *testing.B, real *flusstest.RealCluster, java *flusstest.Java, database, codec string, rows, each int) *traffic {
+	b.Helper()
+	const agents = 5000
+	t := &traffic{real: real, java: java, cl: real.Client(b), path: flussrpc.TablePath{Database: database, Table: fmt.Sprintf("traffic_%s_%d_%d", codec, rows, each)}, rows: int64(rows)}
+	java.Do(b, nil, "create", database, t.path.Table, "states", strconv.Itoa(benchBuckets), "1", "table.log.arrow.compression.type="+codec)
+	fmt.Fprintf(os.Stderr, "%s: writing %d rows\n", t.path.Table, rows)
+	java.Do(b, nil, "traffic", database, t.path.Table, strconv.Itoa(rows), strconv.Itoa(agents), strconv.Itoa(each))
+	var err error
+	if t.table, err = t.cl.Table(b.Context(), t.path); err != nil {
+		b.Fatal(err)
+	}
+	return t
+}
+
+// scan is the whole answer, with a marker of a recovery point.
+func scan(b *testing.B, cl *flussrpc.Client, path string) (rows int64) {
+	b.Helper()
+	store := fluss.New(cl, clock.System{}, nil)
+	data, err := store.DataTopic(b.Context(), path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	marker := inspect.Offsets{}
+	for bucket := range int32(benchBuckets) {
+		marker[bucket] = 0
+	}
+	q := inspect.CallQuestion{
+		Job:    inspect.Job{Store: inspect.StoreFluss, Topic: path, BucketOf: flussrpc.BucketOfString},
+		Points: []inspect.PointMarker{{Point: "file:/p", Offsets: marker}},
+	}
+	got, err := store.ReadCalls(b.Context(), data, q, nil)
+	if err != nil || got.Scanned.Partial {
+		b.Fatal(err, got.Scanned)
+	}
+	return got.Scanned.Records
+}
+
+// timed is what Fluss's client says of a reading.
+type timed []struct{ Millis, Rows, Bytes int64 }
+
+// contestants read the same table to the same end, and each says how many rows it
+// had; the bare loop and Fluss's client have the same bytes, too.
+func (t *traffic) contestants(b *testing.B) []*contestant {
+	b.Helper()
+	var size int64
+	same := func(who string, rows int64) {
+		if rows != t.rows {
+			b.Fatalf("%s had %d rows of %d", who, rows, t.rows)
+		}
+	}
+	javas := func(got timed) {
+		same("Fluss's client", got[0].Rows)
+		if got[0].Bytes != size {
+			b.Fatalf("Fluss's client had %d bytes, and the bare loop %d", got[0].Bytes, size)
+		}
+	}
+	return []*contestant{
+		{name: "bare loop", run: func() time.Duration {
+			began := processor(b)
+			rows, n := bareLoop(b, t.real, t.cl, t.table)
+			same("the bare loop", rows)
+			size = n
+			return processor(b) - began
+		}},
+		{name: "scan", run: func() time.Duration {
+			began := processor(b)
+			same("the scan", scan(b, t.cl, t.path.String()))
+			return processor(b) - began
+		}},
+		{name: "Fluss's client", run: func() time.Duration {
+			began := t.java.Processor(b)
+			var got timed
+			t.java.Do(b, &got, "time", t.path.Database, t.path.Table, "1")
+			javas(got)
+			return t.java.Processor(b) - began
+		}},
+		{name: "scan, in a new process", run: func() time.Duration {
+			rows, used, _ := t.alone(b)
+			same("the scan of a new process", rows)
+			return used
+		}},
+		{name: "Fluss's client, in a new process", run: func() time.Duration {
+			began := children(b)
+			var got timed
+			t.real.JavaOnce(b, &got, "time", t.path.Database, t.path.Table, "1")
+			javas(got)
+			return children(b) - began
+		}},
+	}
+}
+
+// children is what ended children of this process had used.
+func children(b *testing.B) time.Duration {
+	b.Helper()
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_CHILDREN, &u); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+const aloneEnv = "RECOVERCTL_BENCH_TABLE"
+
+// alone runs a scan in a process of its own, and says how large that was at its
+// largest.
+func (t *traffic) alone(b *testing.B) (rows int64, used time.Duration, peak string) {
+	b.Helper()
+	child := exec.CommandContext(b.Context(), os.Args[0], "-test.run=^$", "-test.bench=^BenchmarkScanOfOneProcess$", "-test.benchtime=1x")
+	child.Env = append(os.Environ(), aloneEnv+"="+t.path.String())
+	child.Stderr = os.Stderr
+	out, err := child.Output()
+	if err != nil {
+		b.Fatalf("%v: %s", err, out)
+	}
+	for line := range strings.Lines(string(out)) {
+		if _, err := fmt.Sscanf(line, "scanned %d", &rows); err == nil {
+			_, peak, _ = strings.Cut(strings.TrimSpace(line), "peak ")
+		}
+	}
+	return rows, child.ProcessState.UserTime() + child.ProcessState.SystemTime(), peak
+}
+
+// BenchmarkScanOfOneProcess is what the others here run in a process of its own.
+func BenchmarkScanOfOneProcess(b *testing.B) {
+	path := os.Getenv(aloneEnv)
+	if path == "" {
+		b.Skip("it is a part of the other benchmarks")
+	}
+	cl := flusstest.Shared(b).Client(b)
+	for b.Loop() {
+		rows := scan(b, cl, path)
+		status, err := os.ReadFile("/proc/self/status")
+		if err != nil {
+			b.Fatal(err)
+		}
+		for line := range strings.Lines(string(status)) {
+			if peak, ok := strings.CutPrefix(line, "VmHWM:"); ok {
+				fmt.Printf("scanned %d rows, peak %s\n", rows, strings.TrimSpace(peak))
+			}
+		}
+	}
+}
+
+// batches is how many a table has.
+func (t *traffic) batches(b *testing.B) (n int) {
+	b.Helper()
+	q := flussrpc.Scan{Table: t.table, Partition: flussrpc.NoPartition}
+	for bucket := range int32(benchBuckets) {
+		end := t.cl.Offsets(b.Context(), t.table, flussrpc.NoPartition, []int32{bucket}, flussrpc.Latest)[0]
+		if end.Err != nil {
+			b.Fatal(end.Err)
+		}
+		q.Spans = append(q.Spans, flussrpc.Span{Bucket: bucket, To: end.Offset})
+	}
+	var mu sync.Mutex
+	q.Visit = func(flussrpc.Piece) error {
+		mu.Lock()
+		defer mu.Unlock()
+		n++
+		return nil
+	}
+	for _, r := range t.cl.Scan(b.Context(), q) {
+		if r.Err != nil {
+			b.Fatal(r.Err)
+		}
+	}
+	return n
 }
 
 // The scan for durable calls beside a bare loop and Fluss's own client, on the same
-// table and cluster, in turns. The whole answer of the scan is made, with a marker
-// of a recovery point.
+// table and cluster, in turns: each within a process that did the same before, and
+// each as a process of its own from its start to its end. The batches are those that
+// Fluss's client makes by itself, and smaller ones.
 func BenchmarkScanAgainstOthers(b *testing.B) {
 	real := flusstest.Real(b)
-	java, cl := real.Java(b), real.Client(b)
+	java := real.Java(b)
 	n, rounds := number(b, "RECOVERCTL_BENCH_RECORDS", 1_000_000), number(b, "RECOVERCTL_BENCH_ROUNDS", 7)
-	const buckets, agents = 4, 5000
 	db := fmt.Sprintf("b%d", time.Now().UnixNano())
-	store := fluss.New(cl, clock.System{}, nil)
-	for _, codec := range []string{"NONE", "ZSTD"} {
-		b.Run(codec, func(b *testing.B) {
-			name := "traffic_" + codec
-			java.Do(b, nil, "create", db, name, "states", strconv.Itoa(buckets), "1", "table.log.arrow.compression.type="+codec)
-			fmt.Fprintf(os.Stderr, "%s: writing %d rows\n", codec, n)
-			java.Do(b, nil, "traffic", db, name, strconv.Itoa(n), strconv.Itoa(agents))
-			path := flussrpc.TablePath{Database: db, Table: name}
-			table, err := cl.Table(b.Context(), path)
-			if err != nil {
-				b.Fatal(err)
-			}
-			data, err := store.DataTopic(b.Context(), path.String())
-			if err != nil {
-				b.Fatal(err)
-			}
-			q := inspect.CallQuestion{Job: inspect.Job{Store: inspect.StoreFluss, Topic: path.String(), BucketOf: flussrpc.BucketOfString}, Points: []inspect.PointMarker{{Point: "file:/p", Offsets: inspect.Offsets{0: 0, 1: 0, 2: 0, 3: 0}}}}
-			var ours, bare, theirs []time.Duration
-			for b.Loop() {
-				for round := range rounds {
-					began := time.Now()
-					got, err := store.ReadCalls(b.Context(), data, q, nil)
-					ours = append(ours, time.Since(began))
-					if err != nil || got.Scanned.Records != int64(n) {
-						b.Fatal(err, got.Scanned)
+	const small = 4000 // rows between two flushes, of all buckets together
+	for _, each := range []int{0, small} {
+		for _, codec := range []string{"NONE", "ZSTD"} {
+			b.Run(fmt.Sprintf("%s/%d", codec, each), func(b *testing.B) {
+				t := newTraffic(b, real, java, db, codec, n, each)
+				all := t.contestants(b)
+				for b.Loop() {
+					for range rounds {
+						for _, c := range all {
+							c.round()
+						}
 					}
-					began = time.Now()
-					if rows := bareLoop(b, real, cl, table); rows != int64(n) {
-						b.Fatal(rows)
-					}
-					bare = append(bare, time.Since(began))
-					var times []struct{ Millis, Rows int64 }
-					java.Do(b, &times, "time", db, name, "1")
-					if times[0].Rows != int64(n) {
-						b.Fatal(times)
-					}
-					theirs = append(theirs, time.Duration(times[0].Millis)*time.Millisecond)
-					fmt.Fprintf(os.Stderr, "%s, round %d of %d: scan %s, bare loop %s, Fluss's client %s\n", codec, round+1, rounds, last(ours), last(bare), last(theirs))
 				}
+				bare, ours, theirs, alone, theirsAlone := all[0], all[1], all[2], all[3], all[4]
+				fmt.Printf("\n%s, %d rows in %d batches, median of %d:\n\n| who | wall, s | best, s | processor, s |\n| --- | --- | --- | --- |\n", codec, n, t.batches(b), rounds)
+				for _, c := range all {
+					fmt.Printf("| %s | %.3f | %.3f | %.3f |\n", c.name, median(c.walls).Seconds(), slices.Min(c.walls).Seconds(), median(c.used).Seconds())
+				}
+				b.ReportMetric(ratio(bare, ours), "of-bare")
+				b.ReportMetric(ratio(theirs, ours), "times-java")
+				b.ReportMetric(ratio(theirsAlone, alone), "times-java-process")
+			})
+		}
+	}
+}
+
+// ratio is how much longer one took than another, by their medians.
+func ratio(long, short *contestant) float64 {
+	return median(long.walls).Seconds() / median(short.walls).Seconds()
+}
+
+// How much memory a process needs for the scan of more and more rows.
+func BenchmarkScanMemory(b *testing.B) {
+	real := flusstest.Real(b)
+	java := real.Java(b)
+	db := fmt.Sprintf("m%d", time.Now().UnixNano())
+	fmt.Print("\n| codec | rows | peak memory of the process |\n| --- | --- | --- |\n")
+	for b.Loop() {
+		for _, codec := range []string{"NONE", "ZSTD"} {
+			for _, rows := range []int{100_000, 300_000, number(b, "RECOVERCTL_BENCH_RECORDS", 1_000_000)} {
+				_, _, peak := newTraffic(b, real, java, db, codec, rows, 0).alone(b)
+				fmt.Printf("| %s | %d | %s |\n", codec, rows, peak)
 			}
-			b.ReportMetric(median(ours).Seconds(), "s-scan")
-			b.ReportMetric(median(bare).Seconds(), "s-bare")
-			b.ReportMetric(median(theirs).Seconds(), "s-java")
-			b.ReportMetric(median(bare).Seconds()/median(ours).Seconds(), "of-bare")
-			b.ReportMetric(median(theirs).Seconds()/median(ours).Seconds(), "times-java")
-		})
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package flusstest
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -37,18 +38,7 @@ type RealCluster struct {
 // whoever has it must not ask for it again.
 func Real(t TB) *RealCluster {
 	t.Helper()
-	get := func(name string) string {
-		value := os.Getenv("RECOVERCTL_TEST_FLUSS" + name)
-		if value == "" {
-			t.Fatalf("RECOVERCTL_TEST_FLUSS%s is not set: run this through test/real/run.sh", name)
-		}
-		return value
-	}
-	c := &RealCluster{
-		Servers: strings.Split(get(""), ","), SASL: strings.Split(get("_SASL"), ","), dir: get("_DIR"), tool: get("_TOOL"),
-		User:  flussrpc.Login{Username: get("_USER"), Password: secret.New(get("_PASSWORD"))},
-		Admin: flussrpc.Login{Username: get("_ADMIN_USER"), Password: secret.New(get("_ADMIN_PASSWORD"))},
-	}
+	c := Shared(t)
 	release, err := filelock.Wait(t.Context(), filepath.Join(c.dir, "lock"))
 	if err != nil {
 		t.Fatal(err)
@@ -56,6 +46,23 @@ func Real(t TB) *RealCluster {
 	t.Cleanup(release)
 	c.Ready(t)
 	return c
+}
+
+// Shared is that cluster for a process that was started by a test which has it.
+func Shared(t TB) *RealCluster {
+	t.Helper()
+	get := func(name string) string {
+		value := os.Getenv("RECOVERCTL_TEST_FLUSS" + name)
+		if value == "" {
+			t.Fatalf("RECOVERCTL_TEST_FLUSS%s is not set: run this through test/real/run.sh", name)
+		}
+		return value
+	}
+	return &RealCluster{
+		Servers: strings.Split(get(""), ","), SASL: strings.Split(get("_SASL"), ","), dir: get("_DIR"), tool: get("_TOOL"),
+		User:  flussrpc.Login{Username: get("_USER"), Password: secret.New(get("_PASSWORD"))},
+		Admin: flussrpc.Login{Username: get("_ADMIN_USER"), Password: secret.New(get("_ADMIN_PASSWORD"))},
+	}
 }
 
 // startTime is how long a cluster may take to come up.
@@ -142,20 +149,86 @@ type Java struct {
 	in   io.WriteCloser
 	out  *bufio.Reader
 	kill func() error
+	pid  int
+}
+
+// Processor is what its process has used of the processors so far.
+func (j *Java) Processor(t TB) time.Duration {
+	t.Helper()
+	return processorOf(t, j.pid)
+}
+
+// Processor is what the tablet servers have used of the processors so far.
+func (c *RealCluster) Processor(t TB) (sum time.Duration) {
+	t.Helper()
+	for n := range len(c.Servers) - 1 {
+		text, err := os.ReadFile(filepath.Join(c.dir, fmt.Sprintf("tablet%d", n), "pid"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum += processorOf(t, pid)
+	}
+	return sum
+}
+
+// processorOf reads it from the kernel, which counts in hundredths of a second.
+func processorOf(t TB, pid int) time.Duration {
+	t.Helper()
+	const user, system, tick = 11, 12, 10 * time.Millisecond // fields behind the program's name
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+	sum := 0
+	for _, at := range []int{user, system} {
+		n, err := strconv.Atoi(fields[at])
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum += n
+	}
+	return time.Duration(sum) * tick
 }
 
 // commandTime is how long a command of the tool may take. Fluss's own client tries
 // for ever where a bucket gets no leader.
 const commandTime = 10 * time.Minute
 
+// starts are the options by which a JVM is ready soonest.
+var starts = []string{"-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"}
+
+// command is the tool, not started.
+func (c *RealCluster) command(t TB, options ...string) *exec.Cmd {
+	return exec.CommandContext(context.WithoutCancel(t.Context()), "java",
+		append(options, "--add-opens=java.base/java.nio=ALL-UNNAMED", "-cp", c.tool, "recoverctl.FlussTool", strings.Join(c.Servers, ","))...)
+}
+
+// JavaOnce starts it for one command alone, whose result is read into a value, and
+// waits until it is gone.
+func (c *RealCluster) JavaOnce(t TB, into any, words ...string) {
+	t.Helper()
+	cmd := c.command(t, starts...)
+	cmd.Stdin = strings.NewReader(strings.Join(words, "\t") + "\n")
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(words[0], err)
+	}
+	result(t, words[0], out, into)
+}
+
 // Java starts it. It ends with the test.
 func (c *RealCluster) Java(t TB) *Java {
 	t.Helper()
-	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), "java", "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "--add-opens=java.base/java.nio=ALL-UNNAMED", "-cp", c.tool, "recoverctl.FlussTool", strings.Join(c.Servers, ","))
+	options := starts
 	if os.Getenv("RECOVERCTL_BENCH_RECORDS") != "" {
-		// The client is measured: it gets the compiler that it has in production.
-		cmd.Args = append([]string{"java", "-Xmx1g", "--add-opens=java.base/java.nio=ALL-UNNAMED"}, cmd.Args[5:]...)
+		options = []string{"-Xmx1g"} // the client is measured: it gets the compiler that it has in production
 	}
+	cmd := c.command(t, options...)
 	log, err := os.CreateTemp(t.TempDir(), "java")
 	if err != nil {
 		t.Fatal(err)
@@ -180,7 +253,7 @@ func (c *RealCluster) Java(t TB) *Java {
 		_ = log.Close()
 	})
 	const line = 1 << 20
-	return &Java{in: in, out: bufio.NewReaderSize(out, line), kill: cmd.Process.Kill}
+	return &Java{in: in, out: bufio.NewReaderSize(out, line), kill: cmd.Process.Kill, pid: cmd.Process.Pid}
 }
 
 // Do gives a command and reads its result into a value, which may be nil.
@@ -197,16 +270,22 @@ func (j *Java) Do(t TB, into any, words ...string) {
 	if err != nil {
 		t.Fatalf("%s: the tool ended without an answer, by itself or because it took more than %s: %v", words[0], commandTime, err)
 	}
+	result(t, words[0], answer, into)
+}
+
+// result reads a line of the tool into a value, which may be nil.
+func result(t TB, command string, answer []byte, into any) {
+	t.Helper()
 	var failed struct {
 		Error string `json:"error"`
 	}
 	if err := json.Unmarshal(answer, &failed); err == nil && failed.Error != "" {
-		t.Fatalf("%s: %s", words[0], failed.Error)
+		t.Fatalf("%s: %s", command, failed.Error)
 	}
 	if into == nil {
 		return
 	}
 	if err := json.Unmarshal(answer, into); err != nil {
-		t.Fatal(words[0], fmt.Errorf("%.200s: %w", answer, err))
+		t.Fatal(command, fmt.Errorf("%.200s: %w", answer, err))
 	}
 }

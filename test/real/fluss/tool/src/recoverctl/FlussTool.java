@@ -96,7 +96,7 @@ public final class FlussTool {
             case "mixed": return mixed(path(w));
             case "rows": return rows(path(w), Integer.parseInt(w[3]), Integer.parseInt(w[4]));
             case "states": return states(path(w), w);
-            case "traffic": return traffic(path(w), Integer.parseInt(w[3]), Integer.parseInt(w[4]));
+            case "traffic": return traffic(path(w), Integer.parseInt(w[3]), Integer.parseInt(w[4]), Integer.parseInt(w[5]));
             case "info": return info(path(w));
             case "offsets": return offsets(path(w));
             case "scan": return scan(path(w));
@@ -237,8 +237,8 @@ public final class FlussTool {
         return Map.of();
     }
 
-    /** traffic DATABASE TABLE COUNT AGENTS: rows as of a busy job, in large batches. */
-    private Object traffic(TablePath path, int n, int agents) throws Exception {
+    /** traffic DATABASE TABLE COUNT AGENTS EACH: rows as of a busy job, flushed each so many; 0: in the batches that the client makes. */
+    private Object traffic(TablePath path, int n, int agents, int each) throws Exception {
         try (Table table = connection.getTable(path)) {
             AppendWriter writer = table.newAppend().createWriter();
             for (int i = 0; i < n; i++) {
@@ -247,6 +247,7 @@ public final class FlussTool {
                 byte[] payload = ("{\"taskEvent\":null,\"sensoryMemoryUpdates\":[],\"shortTermMemoryUpdates\":[],\"outputEvents\":[],\"callResults\":[],\"completed\":true}")
                         .getBytes(StandardCharsets.UTF_8);
                 writer.append(GenericRow.of(text(key + "_" + sequence + "_" + new UUID(i * 7919L, i) + "_" + new UUID(i % 17, 5)), payload, text(key)));
+                if (each > 0 && i % each == each - 1) writer.flush();
             }
             writer.flush();
         }
