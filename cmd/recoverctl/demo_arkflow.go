@@ -29,7 +29,7 @@ start would lose or garble entries.`,
 // recovery points of each job. Their findings are the point of the demo, not a failure
 // of it.
 func (a *app) demoArkFlowPlain(ctx context.Context) error {
-	return a.withHub(ctx, func() error { return nil }, func(hub *arkflow.Hub, _ config.Job) error {
+	return a.withHub(ctx, "", func() error { return nil }, func(hub *arkflow.Hub, _ config.Job) error {
 		l, err := hub.Jobs(ctx)
 		if l.Hub.Address == "" {
 			return err
@@ -38,8 +38,11 @@ func (a *app) demoArkFlowPlain(ctx context.Context) error {
 		faults := []error{err}
 		var details []arkflow.JobDetail
 		for _, j := range l.Jobs {
-			d, err := hub.Job(ctx, j.ID, "")
-			details, faults = append(details, d), append(faults, err)
+			of, err := a.arkflowJob(j.ID)
+			beside, end := a.besideLog(hub, of, nil)
+			d, unread := beside.Job(ctx, j.ID, "")
+			end()
+			details, faults = append(details, d), append(faults, err, unread)
 		}
 		return a.printer().result("ArkFlowJobs", l, faults, func(t *table) {
 			renderArkFlowJobs(t, l, a.clock.Now())
@@ -48,6 +51,9 @@ func (a *app) demoArkFlowPlain(ctx context.Context) error {
 			for _, d := range details {
 				t.line("")
 				t.line("of " + d.Job.ID + " a start restores " + selectionText(d.Points.Selection))
+				if d.Log != nil && d.Points.Replay != nil {
+					t.line("it sends again " + d.Points.Replay.Sentence)
+				}
 				renderPointRows(t, d.Points, a.clock.Now())
 			}
 		})

@@ -18,6 +18,7 @@ func TestTheDemoOfArkFlowAsText(t *testing.T) {
 	for _, want := range []string{
 		arkincident.JobDegraded + ": degraded checkpoint health", arkincident.JobUpgraded + ": the run that goes on began cold",
 		"stream node-a/" + arkincident.StreamReady + ": what was asked last failed for good", "nothing: data between read and output is lost on a crash",
+		"it sends again 8 entries raw, 4 entries beyond the source positions of checkpoint-" + arkincident.JobDegraded + "-", "the raw window is sent again",
 	} {
 		if !strings.Contains(got.out, want) {
 			t.Errorf("no %q in\n%s", want, got.out)

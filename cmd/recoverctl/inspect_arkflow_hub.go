@@ -42,7 +42,7 @@ The objects of checkpoints are read by inspect arkflow job and points.
 Exit codes: 0 nothing at or above --fail-on was found, 1 something was,
 ` + hubExits,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.withHub(cmd.Context(), limit.check, func(hub *arkflow.Hub, _ config.Job) error {
+			return a.withHub(cmd.Context(), "", limit.check, func(hub *arkflow.Hub, _ config.Job) error {
 				l, err := hub.Jobs(cmd.Context())
 				if l.Hub.Address == "" {
 					return err
@@ -89,7 +89,7 @@ Exit codes: 0 nothing at or above --fail-on was found, 1 something was,
 				}
 				return limit.check()
 			}
-			return a.withHub(cmd.Context(), check, func(hub *arkflow.Hub, job config.Job) error {
+			return a.withHub(cmd.Context(), "", check, func(hub *arkflow.Hub, job config.Job) error {
 				var most *uint64
 				if cmd.Flags().Changed("absorb") {
 					most = &absorb
@@ -139,7 +139,7 @@ alone and, beside it, without what the restored source positions cover.
 Exit codes: 0 nothing at or above --fail-on was found, 1 something was,
 ` + hubExits,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.withHub(cmd.Context(), limit.check, func(hub *arkflow.Hub, job config.Job) error {
+			return a.withHub(cmd.Context(), args[0], limit.check, func(hub *arkflow.Hub, job config.Job) error {
 				hub, end := a.besideLog(hub, job, nil)
 				defer end()
 				d, err := hub.Job(cmd.Context(), args[0], place)
@@ -182,7 +182,7 @@ in it is whole; 1 it would restore another one or none, or something is damaged,
 			if arkflow.IsPlace(args[0]) {
 				return a.arkflowStore(cmd.Context(), args[0])
 			}
-			return a.withHub(cmd.Context(), func() error { return nil }, func(hub *arkflow.Hub, job config.Job) error {
+			return a.withHub(cmd.Context(), args[0], func() error { return nil }, func(hub *arkflow.Hub, job config.Job) error {
 				hub, end := a.besideLog(hub, job, nil)
 				defer end()
 				l, err := hub.Points(cmd.Context(), args[0], place)
@@ -255,7 +255,7 @@ Exit codes: 0 done, ` + hubExits,
 				}
 				return nil
 			}
-			return a.withHub(cmd.Context(), check, func(hub *arkflow.Hub, _ config.Job) error {
+			return a.withHub(cmd.Context(), "", check, func(hub *arkflow.Hub, _ config.Job) error {
 				l, err := hub.Events(cmd.Context(), filter)
 				if l.Hub.Address == "" {
 					return err
@@ -299,14 +299,14 @@ func (f *failOn) of(findings []inspect.Finding) error {
 
 // withHub loads the configuration and runs do with the hub and the job that are
 // meant.
-func (a *app) withHub(ctx context.Context, check func() error, do func(*arkflow.Hub, config.Job) error) error {
+func (a *app) withHub(ctx context.Context, about string, check func() error, do func(*arkflow.Hub, config.Job) error) error {
 	if err := a.load(); err != nil {
 		return err
 	}
 	if err := check(); err != nil {
 		return err
 	}
-	job, err := a.arkflowJob()
+	job, err := a.arkflowJob(about)
 	if err != nil {
 		return err
 	}
@@ -329,17 +329,30 @@ func (a *app) withHub(ctx context.Context, check func() error, do func(*arkflow.
 	return do(arkflow.NewHub(client, points, a.clock), job)
 }
 
-// arkflowJob is the job whose hub is meant. Where several jobs are configured and
-// none is chosen, they may still have one hub.
-func (a *app) arkflowJob() (config.Job, error) {
+// arkflowJob is the job whose hub is meant: the chosen one. Where none is, it is the
+// one of the name of what is asked about, a job's or that of a stream of a node; else
+// any, where all that are configured have one hub: of several, the log is none's.
+func (a *app) arkflowJob(about string) (config.Job, error) {
 	if j := a.selection.Job; j != nil && j.ArkFlow.Hub != "" {
 		return *j, nil
+	}
+	if _, stream, ok := streamNamed(about); ok {
+		about = stream
 	}
 	var found []config.Job
 	if a.selection.Job == nil {
 		for _, j := range a.selection.Profile.Jobs {
-			if j.ArkFlow.Hub != "" && !slices.ContainsFunc(found, func(o config.Job) bool { return o.ArkFlow.Hub == j.ArkFlow.Hub }) {
+			if j.ArkFlow.Hub == "" {
+				continue
+			}
+			if j.Name == about {
+				return j, nil
+			}
+			at := slices.IndexFunc(found, func(o config.Job) bool { return o.ArkFlow.Hub == j.ArkFlow.Hub })
+			if at < 0 {
 				found = append(found, j)
+			} else {
+				found[at].ArkFlow.WAL = ""
 			}
 		}
 	}
@@ -376,7 +389,7 @@ func (a *app) validateArkFlow(ctx context.Context, point string) (is bool, err e
 	if j := a.selection.Job; j == nil || j.Engine != "arkflow" || j.ArkFlow.Hub == "" {
 		return false, nil
 	}
-	return true, a.withHub(ctx, func() error { return nil }, func(hub *arkflow.Hub, _ config.Job) error {
+	return true, a.withHub(ctx, "", func() error { return nil }, func(hub *arkflow.Hub, _ config.Job) error {
 		v, err := hub.Validate(ctx, point, "")
 		if v.Point == "" {
 			return err

@@ -5,10 +5,12 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/recoverctl/recoverctl/config"
 	"github.com/recoverctl/recoverctl/internal/arkhub"
 	"github.com/recoverctl/recoverctl/internal/clock"
 	"github.com/recoverctl/recoverctl/internal/testkit/arkhubtest"
@@ -306,6 +308,43 @@ func TestArkFlowHubFails(t *testing.T) {
 		got := command(t, "inspect", "arkflow", "jobs", "--config", config)
 		if got.code != code || strings.Contains(got.out+got.errOut, value) {
 			t.Errorf("exit %d, want %d\n%s%s", got.code, code, got.out, got.errOut)
+		}
+	}
+}
+
+// Where no job is chosen, the one that is asked about has its own log, and nobody the
+// log of another.
+func TestTheJobThatIsAskedAbout(t *testing.T) {
+	t.Parallel()
+	job := func(name, hub, wal string) config.Job {
+		return config.Job{Name: name, Engine: "arkflow", ArkFlow: config.ArkFlow{Hub: hub, WAL: wal}}
+	}
+	shared := []config.Job{job("orders", "http://hub:8080", ""), job("payments", "http://hub:8080", "/wal/payments"), job("payments-eu", "http://hub:8080", "/wal/payments-eu"), {Name: "flink"}}
+	two := append(slices.Clone(shared), job("returns", "http://other:8080", ""))
+	for name, tt := range map[string]struct {
+		jobs       []config.Job
+		chosen     int // -1: none
+		about      string
+		want, log  string
+		unknowable bool
+	}{
+		"of the name":                    {shared, -1, "payments", "payments", "/wal/payments", false},
+		"a stream of the name":           {shared, -1, "node-a/payments-eu", "payments-eu", "/wal/payments-eu", false},
+		"of no name, at the one hub":     {shared, -1, "refunds", "orders", "", false},
+		"nothing, at the one hub":        {shared, -1, "", "orders", "", false},
+		"the only one of a hub":          {shared[1:2], -1, "refunds", "payments", "/wal/payments", false},
+		"of no name, with two hubs":      {two, -1, "refunds", "", "", true},
+		"of a name, with two hubs":       {two, -1, "returns", "returns", "", false},
+		"the chosen one, whatever asked": {shared, 1, "orders", "payments", "/wal/payments", false},
+	} {
+		a := &app{}
+		a.selection.Profile.Jobs = tt.jobs
+		if tt.chosen >= 0 {
+			a.selection.Job = &tt.jobs[tt.chosen]
+		}
+		got, err := a.arkflowJob(tt.about)
+		if got.Name != tt.want || got.ArkFlow.WAL != tt.log || (err != nil) != tt.unknowable {
+			t.Errorf("%s: %q with %q, %v", name, got.Name, got.ArkFlow.WAL, err)
 		}
 	}
 }

@@ -145,7 +145,7 @@ func (a *app) withArkFlowSources(ctx context.Context, prompt secret.Prompter, id
 	if err := a.load(); err != nil {
 		return err
 	}
-	job, err := a.arkflowJob()
+	job, err := a.arkflowJob(id)
 	if err != nil {
 		return err
 	}
@@ -293,7 +293,7 @@ func (a *app) verifyArkFlow(ctx context.Context, plan actions.Document) error {
 func (a *app) showArkFlow(ctx context.Context, file string, plan actions.Document, data []byte) error {
 	review := actions.ReviewDocument(data, nil)
 	var unread error
-	if _, err := a.arkflowJob(); err == nil {
+	if _, err := a.arkflowJob(plan.Target.ID); err == nil {
 		err := a.withArkFlowSources(ctx, terminalPrompt{}, plan.Target.ID, func(sources arkflow.Sources, job config.Job) error {
 			e, _ := sources.GatherPlan(ctx, plan) // what is missing beside it makes a rule unasked
 			unread = e.Err

@@ -340,7 +340,7 @@ func TestAnApplyIsNotBegunWhereAnotherSentSomething(t *testing.T) {
 	if err := a.load(); err != nil {
 		t.Fatal(err)
 	}
-	job, err := a.arkflowJob()
+	job, err := a.arkflowJob("orders")
 	if err != nil {
 		t.Fatal(err)
 	}

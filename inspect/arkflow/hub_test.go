@@ -92,7 +92,7 @@ func TestAHealthyJob(t *testing.T) {
 	if d.Job.Health.State != arkflow.HealthGood || d.Job.Protected.Checkpoints != arkflow.CoverYes || d.Job.Protected.Log != arkflow.CoverNo {
 		t.Errorf("%+v", d.Job)
 	}
-	if !strings.HasPrefix(d.Job.Protected.Sentence, "checkpoints every 30s, the newest completed one ") || !strings.HasSuffix(d.Job.Protected.Sentence, "no write-ahead log") {
+	if !strings.HasPrefix(d.Job.Protected.Sentence, "checkpoints every 30s, the newest completed one ") || !strings.HasSuffix(d.Job.Protected.Sentence, "no write-ahead log of its own") {
 		t.Errorf("%s", d.Job.Protected.Sentence)
 	}
 	if len(d.Points.Points) != 2 || d.Points.Points[0].Verdict != inspect.Accepted || !d.Points.Points[0].Selected || d.Points.Selection.ID != d.Points.Points[0].ID {

@@ -83,7 +83,8 @@ func logPlace(d arkhub.Durability) string {
 	return fmt.Sprintf("s3://%s/%s/%s/%s", b.S3.Or(arkhub.S3Bucket{}).Bucket.Or("?"), b.Prefix.Or("arkflow/wal"), b.NodeID.Or("?"), b.StreamID.Or("?"))
 }
 
-// ProtectionOfJob is what covers a job: jobs have no write-ahead log.
+// ProtectionOfJob is what covers a job: jobs have no write-ahead log of
+// their own: one that is read beside a job is that of a stream.
 func ProtectionOfJob(j arkhub.Job, h Health) Protection {
 	p := Protection{Log: CoverNo, Checkpoints: CoverUnknown, AgeMs: h.AgeMs}
 	interval, known := j.Spec.Checkpoint.IntervalMs.Get()
@@ -107,12 +108,12 @@ func ProtectionOfJob(j arkhub.Job, h Health) Protection {
 		if h.Source == healthFromStore {
 			what = "whole"
 		}
-		p.Sentence = fmt.Sprintf("%s, the newest %s one %s; no write-ahead log", every, what, age)
+		p.Sentence = fmt.Sprintf("%s, the newest %s one %s; no write-ahead log of its own", every, what, age)
 	case h.State == HealthNone:
 		p.Checkpoints = CoverNo
 		p.Sentence = fmt.Sprintf("nothing: %s, and none was ever completed: state and data between read and output are lost on a crash", every)
 	default:
-		p.Sentence = every + "; whether one was completed is not known; no write-ahead log"
+		p.Sentence = every + "; whether one was completed is not known; no write-ahead log of its own"
 	}
 	return p
 }

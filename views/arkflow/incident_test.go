@@ -54,7 +54,7 @@ func newScene(t *testing.T) *scene {
 // source is the hub as one job of the profile asks it.
 type source struct {
 	*scene
-	stream string // whose log is configured; empty: none
+	stream string // whose log is configured, or the job beside which one is; empty: none
 }
 
 func (s source) asked() *arkflow.Hub {
@@ -144,7 +144,7 @@ func settle(v reflect.Value, texts *strings.Replacer) {
 func (s *scene) options(th theme.Theme, name string) views.Options {
 	o := views.Options{Theme: th, Now: viewtest.Clock, Job: inspect.Job{Profile: arkincident.Profile, Name: name}, Source: source{scene: s}}
 	switch name {
-	case arkincident.StreamReady, arkincident.StreamBad:
+	case arkincident.StreamReady, arkincident.StreamBad, arkincident.JobDegraded:
 		o.Source, o.Log = source{s, name}, log{s, name}
 	case arkincident.StreamGap:
 		o.Source, o.Log = nil, log{s, name}

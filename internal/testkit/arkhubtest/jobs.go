@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/recoverctl/recoverctl/internal/arkhub"
+	"github.com/recoverctl/recoverctl/internal/arkhub/artefact"
 )
 
 // job is one job with what its nodes really do.
@@ -20,10 +21,11 @@ type job struct {
 	versions    []versionRecord // newest first
 	checkpoints []checkpointRecord
 	upgrade     *upgradeRecord
-	placed      map[string]string // by task: the node, of the run that goes on
-	restored    string            // what the run was restored from; empty: nothing
-	base        uint64            // records read before the run, by what it was restored from
-	reads       map[string]uint64 // by round: records read by then
+	placed      map[string]string         // by task: the node, of the run that goes on
+	restored    string                    // what the run was restored from; empty: nothing
+	base        uint64                    // records read before the run, by what it was restored from
+	reads       map[string]uint64         // by round: records read by then
+	stands      []artefact.SourcePosition // where its sources stand still; nil: they read on
 	runningFrom time.Time
 	lastRound   time.Time
 	storeBroken bool

@@ -143,14 +143,24 @@ func (h *Hub) writeRound(j *job, c checkpointRecord, dir string) error {
 			m.TaskAttempts = append(m.TaskAttempts, artefact.TaskAttempt{TaskID: t.ID, AttemptID: fmt.Sprintf("%s:%s:%d", t.ID, n, j.Generation), NodeID: n})
 			m.StateSnapshots = append(m.StateSnapshots, artefact.SnapshotRef{TaskID: t.ID, NodeID: ptr(n), URI: key, Checksum: snapshot.Checksum, Bytes: uint64(len(data))})
 			for _, s := range j.spec.Sources {
-				if s.OperatorID.Or("") == t.OperatorID && s.InputType.Or("") == "kafka" && ran > 0 {
+				if s.OperatorID.Or("") == t.OperatorID && s.InputType.Or("") == "kafka" && ran > 0 && j.stands == nil {
 					m.SourcePositions = append(m.SourcePositions, artefact.SourcePosition{Topic: ptr(j.ID), Partition: t.Subtask, Offset: read})
 				}
 			}
 		}
 	}
+	m.SourcePositions = append(m.SourcePositions, j.stands...)
 	m.Checksum = m.Computed()
 	return put(dir, c.Kind+"s/"+c.ID+"/manifest.json", m.Append(nil))
+}
+
+// Stands makes a job's sources stand still: from now on its rounds hold these
+// positions, and none that rise with the clock.
+func (h *Hub) Stands(id string, at ...artefact.SourcePosition) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.advance()
+	h.job(id).stands = at
 }
 
 func put(dir, key string, data []byte) error {

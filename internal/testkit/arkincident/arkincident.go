@@ -16,7 +16,7 @@ const Profile = "demo"
 // The jobs of the hub, and the streams that have a log.
 const (
 	JobInOrder  = "orders-count"
-	JobDegraded = "payments-agg"
+	JobDegraded = "payments-agg"  // a log is beside it
 	JobRejected = "refunds-dedup" // its newest points can't be restored
 	JobUpgraded = "invoices"      // began cold after an upgrade
 	StreamReady = "payments-eu"   // runs, with entries behind its cursor
@@ -86,7 +86,7 @@ func (in *Incident) Close() {
 // Hub is the hub: to change what happens next.
 func (in *Incident) Hub() *arkhubtest.Hub { return in.hub }
 
-// Log is where a stream's log is.
+// Log is where the log of a stream, or of JobDegraded, is.
 func (in *Incident) Log(stream string) string { return filepath.Join(in.Logs, stream) }
 
 // ConfigYAML is a configuration file for the sample: one profile, the jobs that an
@@ -112,7 +112,9 @@ profiles:
 		}
 		out = append(out, "}\n"...)
 	}
-	for _, job := range []string{JobInOrder, JobDegraded, JobRejected, JobUpgraded} {
+	entry(JobInOrder, in.Address, "")
+	entry(JobDegraded, in.Address, in.Log(JobDegraded))
+	for _, job := range []string{JobRejected, JobUpgraded} {
 		entry(job, in.Address, "")
 	}
 	entry(StreamReady, in.Address, in.Log(StreamReady))

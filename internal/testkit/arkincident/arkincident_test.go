@@ -58,7 +58,7 @@ func job(t *testing.T, hub *arkflow.Hub, id string) arkflow.JobDetail {
 // the stores.
 func TestEachJobStandsAsItIsTold(t *testing.T) {
 	now := time.Date(2026, time.November, 30, 3, 0, 0, 0, time.UTC)
-	_, hub := started(t, arkincident.StartAt, now)
+	in, hub := started(t, arkincident.StartAt, now)
 
 	d := job(t, hub, arkincident.JobInOrder)
 	if got := rules(d.Findings); len(got) > 0 {
@@ -71,6 +71,12 @@ func TestEachJobStandsAsItIsTold(t *testing.T) {
 	d = job(t, hub, arkincident.JobDegraded)
 	if d.Job.Health.State != arkflow.HealthDegraded || *d.Job.Observed != "running" || *d.Job.Convergence != "converged" || !slices.Contains(rules(d.Findings), "checkpoint-health-degraded") {
 		t.Errorf("%s: %+v, %v", arkincident.JobDegraded, d.Job, rules(d.Findings))
+	}
+
+	logs := arkflow.NewLogs(arkflow.Options{Clock: clock.NewFake(now)})
+	beside := job(t, hub.WithLog(logs, in.Log(arkincident.JobDegraded), nil), arkincident.JobDegraded)
+	if r := beside.Points.Replay; r == nil || r.Raw == nil || r.Raw.Entries != 8 || r.Covered == nil || *r.Covered != 4 || r.Reconciled == nil || r.Reconciled.From != 15 || r.Point != beside.Job.Health.Completed {
+		t.Errorf("%s: %+v", arkincident.JobDegraded, r)
 	}
 
 	d = job(t, hub, arkincident.JobRejected)
@@ -208,7 +214,7 @@ func TestItsConfiguration(t *testing.T) {
 			logs++
 		}
 	}
-	if len(s.Profile.Jobs) != 7 || hubs != 6 || logs != 3 {
+	if len(s.Profile.Jobs) != 7 || hubs != 6 || logs != 4 {
 		t.Errorf("%d jobs, %d with the hub, %d with a log", len(s.Profile.Jobs), hubs, logs)
 	}
 }

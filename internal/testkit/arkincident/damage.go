@@ -24,11 +24,11 @@ var logFiles embed.FS
 // writtenAgo is how long before the operator looks the logs were written last.
 const writtenAgo = 7 * time.Minute
 
-// writeLogs writes the streams' logs below a folder, as of a time: two files as an
-// engine has them, and a copy of an object store's log.
+// writeLogs writes the logs below a folder, as of a time: three files as an engine has
+// them, and a copy of an object store's log.
 func writeLogs(dir string, at time.Time) error {
 	write := func(name string, data []byte) error { return errors.Join(put(name, data), os.Chtimes(name, at, at)) }
-	for _, stream := range []string{StreamReady, StreamBad} {
+	for _, stream := range []string{StreamReady, StreamBad, JobDegraded} {
 		packed, err := logFiles.ReadFile("testdata/" + stream + ".redb.gz")
 		if err != nil {
 			return err

@@ -4,7 +4,9 @@
 //
 // The hub calls every job running and converged. Of its four jobs one is in order.
 // payments-agg takes no checkpoint any more: its store takes nothing since twenty
-// minutes, and the hub calls each round pending. refunds-dedup has a newest
+// minutes, and the hub calls each round pending; of the log beside it a start sends
+// eight entries again, and the source positions of the checkpoint that is still in
+// force cover four of them. refunds-dedup has a newest
 // checkpoint whose state is damaged and one before it that holds half of the tasks:
 // a start would restore that one, though an older checkpoint is whole. invoices was
 // upgraded to version 2 from a savepoint of version 1, began cold without a word,

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/recoverctl/recoverctl/internal/arkhub"
+	"github.com/recoverctl/recoverctl/internal/arkhub/artefact"
 )
 
 // past is a clock that shows a moment until it is let go; from then on it is the
@@ -85,6 +86,7 @@ func (s *story) play(ctx context.Context) error {
 			return err
 		}
 	}
+	s.stands(3, 3, 4)
 	// What happens before a moment that is named, the oldest first.
 	past := []struct {
 		ago time.Duration
@@ -92,6 +94,7 @@ func (s *story) play(ctx context.Context) error {
 	}{
 		{79 * time.Minute, nil},
 		{60 * time.Minute, func() error {
+			s.stands(5, 4, 5)
 			return errors.Join(s.ask(ctx, JobInOrder, "savepoints", ""), s.ask(ctx, JobRejected, "checkpoints", ""))
 		}},
 		// A savepoint, a stop, an upgrade and a start, as the hub's own guide has them.
@@ -133,6 +136,17 @@ func (s *story) play(ctx context.Context) error {
 	}
 	s.clock.set(s.now)
 	return s.damage(ctx)
+}
+
+// stands is where JobDegraded's source stands, by partition: the entries of the log
+// beside it are of the topic.
+func (s *story) stands(offsets ...uint64) {
+	topic := "payments"
+	at := make([]artefact.SourcePosition, 0, len(offsets))
+	for partition, offset := range offsets {
+		at = append(at, artefact.SourcePosition{Topic: &topic, Partition: uint64(partition), Offset: offset})
+	}
+	s.hub.Stands(JobDegraded, at...)
 }
 
 // ask sends a request about a job.
