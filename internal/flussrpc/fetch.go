@@ -15,7 +15,7 @@ import (
 
 // Bounds of one FetchLog, in bytes.
 const (
-	fetchBytes      = 8 << 20 // of an answer; one batch may be larger
+	fetchBytes      = 4 << 20 // of an answer; one batch may be larger
 	mostOfBucket    = 4 << 20 // of one bucket in it
 	leastOfBucket   = 64 << 10
 	maxFetchBuckets = 4096 // in one request
