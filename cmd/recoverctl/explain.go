@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bufio"
+	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -25,8 +27,10 @@ cleanup was refused. Of each it repeats the numbers, says in plain words what
 they mean, and names the next command, for the job of the profile that the
 message's topic or recovery point belongs to.
 
-Without FILE, or with -, the text is read from standard input. Nothing is asked
-of any system. Of a text over 64 MiB the end is looked at.
+Without FILE, or with -, the text is read from standard input; what gzip packed is
+unpacked. It may come as a collector of logs gives it: with times, names of pods
+or labels before each line, in JSON documents, coloured. Nothing is asked of any
+system. Of a text over 64 MiB the end is looked at.
 
 Exit codes: 0 a known message was found, 1 none was, 6 there is no such file.`,
 		Example: `  kubectl logs taskmanager-0 | recoverctl explain
@@ -84,6 +88,9 @@ func explainedJobs(p config.Profile, chosen *config.Job) []explain.Job {
 			Flags:  "-p " + shellword.Quote(safe(p.Name)) + " -j " + shellword.Quote(safe(j.Name)),
 			Topics: []string{j.ActionState.Topic}, Points: j.RecoveryPoints,
 		}
+		if j.Fluss.Table != "" {
+			job.Topics = append(job.Topics, j.Fluss.Table)
+		}
 		if control := j.ActionState.ControlTopic; control != nil {
 			job.Topics = append(job.Topics, *control)
 		}
@@ -92,10 +99,11 @@ func explainedJobs(p config.Profile, chosen *config.Job) []explain.Job {
 	return out
 }
 
-// readLog reads the end of a text.
+// readLog reads the end of a text, unpacked where gzip packed it, as it does with
+// logs that were put aside.
 func readLog(in io.Reader, path string) (string, error) {
 	if path == "-" {
-		return readEnd(in)
+		return readPacked(in)
 	}
 	f, err := os.Open(path)
 	if err != nil {
@@ -110,12 +118,40 @@ func readLog(in io.Reader, path string) (string, error) {
 	switch {
 	case err == nil && info.IsDir():
 		return "", fault.New(fault.Usage, "read a text", "%s is a folder", safe(path)).WithHint("name a file in it, or: cat FILES | recoverctl explain")
-	case err == nil && info.Mode().IsRegular() && info.Size() > explain.MaxText:
+	case err == nil && info.Mode().IsRegular() && info.Size() > explain.MaxText && !packed(f):
 		if _, err := f.Seek(info.Size()-explain.MaxText-1, io.SeekStart); err != nil { // one more, so that it is seen to be cut
 			return "", fault.Wrap(fault.Corrupt, "read a text", err, "%s can't be read", safe(path))
 		}
 	}
-	return readEnd(f)
+	return readPacked(f)
+}
+
+// gzipMagic is what a file that gzip packed begins with.
+const gzipMagic = "\x1f\x8b"
+
+// packed reports whether gzip packed a file.
+func packed(f io.ReaderAt) bool {
+	var head [len(gzipMagic)]byte
+	n, _ := f.ReadAt(head[:], 0) // of what can't be read the reader tells
+	return string(head[:n]) == gzipMagic
+}
+
+// readPacked is readEnd, of what gzip packed too. A packed text that was cut is
+// read as far as it goes.
+func readPacked(r io.Reader) (string, error) {
+	buffered := bufio.NewReader(r)
+	if head, _ := buffered.Peek(len(gzipMagic)); string(head) != gzipMagic {
+		return readEnd(buffered)
+	}
+	unpacked, err := gzip.NewReader(buffered)
+	if err != nil {
+		return "", fault.Wrap(fault.Corrupt, "read a text", err, "the text was packed by gzip and is damaged")
+	}
+	text, err := readEnd(unpacked)
+	if errors.Is(err, io.ErrUnexpectedEOF) && text != "" {
+		return text, nil
+	}
+	return text, err
 }
 
 // readEnd reads to the end and keeps the last MaxText bytes, and one more where
@@ -134,7 +170,7 @@ func readEnd(r io.Reader) (string, error) {
 		case errors.Is(err, io.EOF):
 			return string(data[max(len(data)-keep, 0):]), nil
 		case err != nil:
-			return "", fault.Wrap(fault.Corrupt, "read a text", err, "the text can't be read after %s", figures.Bytes(int64(len(data))))
+			return string(data), fault.Wrap(fault.Corrupt, "read a text", err, "the text can't be read after %s", figures.Bytes(int64(len(data))))
 		}
 	}
 }

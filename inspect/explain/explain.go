@@ -120,7 +120,7 @@ type rule struct {
 const (
 	// minAnchor is how long an anchor is at least: the shortest one says how fast a
 	// log is read.
-	minAnchor = 14
+	minAnchor = 11
 	// before is how far a pattern may begin before its anchor, in bytes, and after
 	// how far it may end behind its beginning: a list of four thousand partitions is
 	// in one message.
@@ -146,7 +146,7 @@ func (s *script) find(order int, places []int) []hit {
 		if at < from {
 			continue // inside the match before
 		}
-		begin, loc := p.around(s.flat, from, at, at+len(r.anchor))
+		begin, loc := p.around(s, from, at, at+len(r.anchor))
 		if loc == nil {
 			continue
 		}

@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -38,9 +39,10 @@ func newLinks(s *script, jobs []Job) *links {
 
 // match makes the answer of a hit.
 func (l *links) match(h hit) Match {
-	values := map[string]string{}
+	values, words := map[string]string{}, map[string]string{}
 	for i, name := range h.pattern().SubexpNames()[1:] {
 		values[name] = shown(h.values[i])
+		words[name] = shellword.Quote(values[name])
 	}
 	m := Match{
 		Rule: h.id, Source: h.source, Line: l.s.line(h.begin), Count: 1, Numbers: h.numbers(),
@@ -48,39 +50,70 @@ func (l *links) match(h hit) Match {
 	}
 	m.Cause = fill(h.cause, values)
 	if values["point"] == "" {
-		values["point"] = "URI"
+		words["point"] = "URI"
 		if l.point != "" {
-			values["point"] = shellword.Quote(shown(l.point))
+			words["point"] = shellword.Quote(shown(l.point))
 		}
-	} else {
-		values["point"] = shellword.Quote(values["point"])
 	}
-	values["job"] = l.flags(values["topic"])
+	job := l.job(cmp.Or(values["topic"], values["table"]))
+	words["job"] = l.flags(job, h.control, values["topic"])
+	words["fluss"], words["hub"] = "--fluss HOST:PORT", "--hub http://HOST:PORT"
+	if job != nil {
+		words["fluss"], words["hub"] = job.Flags, job.Flags
+	}
 	for _, next := range h.next {
-		m.Next = append(m.Next, fill(next, values))
+		// In a command a value is a word of the shell, in a sentence it is a text.
+		of := words
+		if !isCommand(next) {
+			of = values
+			for _, name := range []string{"job", "point", "fluss", "hub"} {
+				of[name] = words[name]
+			}
+		}
+		next = fill(next, of)
+		if job == nil && !h.control && strings.HasPrefix(next, control[:len(control)-len("{job}")]) && strings.Contains(next, "--topic") {
+			next += " --control-topic CONTROL-TOPIC"
+		}
+		m.Next = append(m.Next, next)
 	}
 	return m
 }
 
-// flags are how a command names the job that a topic belongs to.
-func (l *links) flags(topic string) string {
-	for _, j := range l.jobs {
-		if topic != "" && slices.Contains(j.Topics, topic) {
-			return j.Flags
+// isCommand reports whether what to do is a command, as it is given to a shell.
+func isCommand(next string) bool {
+	return strings.HasPrefix(next, "recoverctl ") || strings.HasPrefix(next, "kafka-")
+}
+
+// job is the job that a text is about: that of the topic, of the recovery point
+// that was restored, or the only one. It is nil where none is known.
+func (l *links) job(topic string) *Job {
+	for i := range l.jobs {
+		if topic != "" && slices.Contains(l.jobs[i].Topics, topic) {
+			return &l.jobs[i]
 		}
 	}
 	if l.point != "" {
-		for _, j := range l.jobs {
-			if slices.ContainsFunc(j.Points, func(place string) bool {
+		for i := range l.jobs {
+			if slices.ContainsFunc(l.jobs[i].Points, func(place string) bool {
 				return l.point == place || strings.HasPrefix(l.point, strings.TrimSuffix(place, "/")+"/")
 			}) {
-				return j.Flags
+				return &l.jobs[i]
 			}
 		}
 	}
+	if topic == "" && len(l.jobs) == 1 {
+		return &l.jobs[0]
+	}
+	return nil
+}
+
+// flags are how a command names the job.
+func (l *links) flags(job *Job, control bool, topic string) string {
 	switch {
-	case topic == "" && len(l.jobs) == 1:
-		return l.jobs[0].Flags
+	case job != nil:
+		return job.Flags
+	case topic != "" && control:
+		return "--brokers HOST:PORT --topic TOPIC --control-topic " + shellword.Quote(topic)
 	case topic != "":
 		return "--brokers HOST:PORT --topic " + shellword.Quote(topic)
 	default:

@@ -14,6 +14,7 @@ const (
 	agents03   = "Flink Agents, releases 0.1 to 0.3"
 	agentsData = "Flink Agents on Fluss"
 	flink      = "Flink"
+	operator   = "Flink Kubernetes Operator"
 	kafka      = "Kafka"
 	fluss      = "Fluss"
 	arkflow    = "ArkFlow"
@@ -28,32 +29,42 @@ const (
 
 // rules are all messages that are known. Where a rule of this program's own
 // judgement speaks for the same reason, it has the same word.
-var rules = slices.Concat(boundaryRules, markerRules, controlRules, cleanupRules, recordRules, releasedRules, flinkRules, kafkaRules, flussRules, arkflowRules)
+var rules = slices.Concat(boundaryRules, markerRules, controlRules, cleanupRules, recordRules, releasedRules, callRules,
+	flinkRules, flinkRunRules, operatorRules, kafkaRules, kafkaRunRules, flussRules, flussRunRules, arkflowRules)
 
 // pattern is a compiled pattern, which matches where it is tried alone, and the
 // text that each of its matches begins with; empty where that is not one text.
 type pattern struct {
 	*regexp.Regexp
 	head string
+	line bool // it speaks of a line's end, and so does not go on behind one
 }
 
 // p is a pattern, compiled when its anchor is first met: all of them would take
 // longer than the rest of this program's start. In it a blank stands for one blank
-// of the flat text.
+// of the flat text, and a dollar sign for the end of a line.
 func p(text string) func() pattern {
 	return sync.OnceValue(func() pattern {
 		free := regexp.MustCompile(text)
 		head, _ := free.LiteralPrefix()
+		line := strings.Contains(text, "$")
 		if head == "" {
-			return pattern{free, ""}
+			return pattern{free, "", line}
 		}
-		return pattern{regexp.MustCompile("^(?:" + text + ")"), head}
+		return pattern{regexp.MustCompile("^(?:" + text + ")"), head, line}
 	})
 }
 
-// around finds the match that covers an anchor, as places behind begin; nil for
-// none. It does not begin before from.
-func (p pattern) around(flat string, from, at, anchorEnd int) (begin int, loc []int) {
+// around finds the match of a script that covers an anchor, as places behind
+// begin; nil for none. It does not begin before from.
+func (p pattern) around(s *script, from, at, anchorEnd int) (begin int, loc []int) {
+	flat := s.flat
+	if p.line {
+		flat = strings.TrimRight(flat[:s.lineEnd(anchorEnd)], " ")
+		if len(flat) < anchorEnd {
+			return 0, nil
+		}
+	}
 	if p.head == "" {
 		begin = max(from, at-looseAround)
 		window := flat[begin:min(len(flat), anchorEnd+looseAround)]

@@ -21,7 +21,7 @@ var boundaryRules = []rule{
 		next:    []string{points, "Start the job from a recovery point that is accepted, or give it a new action-state topic and a new control topic."},
 	},
 	{
-		id: "control-topic-missing", source: agentsNext, weight: decides, anchor: "apply a cleanup plan before enabling",
+		id: "control-topic-missing", source: agentsNext, weight: decides, control: true, anchor: "apply a cleanup plan before enabling",
 		pattern: p(`Kafka cleanup control topic (?P<topic>[^ ]+) does not exist; apply a cleanup plan before enabling`),
 		cause:   "The configured control topic {topic} does not exist. A restore never makes it: only the first cleanup does.",
 		next:    []string{"Check the name. If there was a control topic before, its boundary is lost with it: find out who deleted it before anything is restored.", check},
@@ -180,19 +180,19 @@ var controlRules = []rule{
 		next:    []string{control, "The job needs a new control topic: recoverctl guide new-control-topic {job}"},
 	},
 	{
-		id: "control-topic-partitions", source: agentsNext, weight: decides, anchor: "must have exactly one partition",
+		id: "control-topic-partitions", source: agentsNext, weight: decides, control: true, anchor: "must have exactly one partition",
 		pattern: p(`Kafka cleanup control topic (?P<topic>[^ ]+) must have exactly one partition`),
 		cause:   "The control topic {topic} has more than one partition: the order of its records would not be known.",
 		next:    []string{"Make another control topic; the partitions of a topic can't be taken away."},
 	},
 	{
-		id: "control-topic-policy", source: agentsNext, weight: decides, anchor: "without delete retention",
+		id: "control-topic-policy", source: agentsNext, weight: decides, control: true, anchor: "without delete retention",
 		pattern: p(`Kafka cleanup control topic (?P<topic>[^ ]+) must use cleanup\.policy=compact without delete retention`),
 		cause:   "The control topic {topic} has another cleanup.policy than compact: its boundary could be deleted by time.",
 		next:    []string{"kafka-configs --bootstrap-server HOST:PORT --alter --entity-type topics --entity-name {topic} --add-config cleanup.policy=compact", control},
 	},
 	{
-		id: "control-topic-timeout", source: agentsNext, weight: condition, anchor: "Timed out reading Kafka cleanup control topic",
+		id: "control-topic-timeout", source: agentsNext, weight: condition, control: true, anchor: "Timed out reading Kafka cleanup control topic",
 		pattern: p(`Timed out reading Kafka cleanup control topic (?P<topic>[^ ]+)`),
 		cause:   "The control topic {topic} was not read to its end in 30 seconds: a broker is slow, or an open transaction lies on it and hides what follows.",
 		next:    []string{control},
@@ -210,7 +210,7 @@ var controlRules = []rule{
 		next:    []string{"Leave one of them: recoverctl guide leave-tombstones {job}"},
 	},
 	{
-		id: "control-topic-invalid", source: agentsNext, weight: context, wrapper: true, anchor: "create or validate Kafka cleanup control topic",
+		id: "control-topic-invalid", source: agentsNext, weight: context, wrapper: true, control: true, anchor: "create or validate Kafka cleanup control topic",
 		pattern: p(`Failed to create or validate Kafka cleanup control topic (?P<topic>[^ ]+)`),
 		cause:   "The control topic {topic} could not be made or checked; the cause below it says why.",
 		next:    []string{check},

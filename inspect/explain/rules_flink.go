@@ -46,7 +46,7 @@ var flinkRules = []rule{
 	},
 	{
 		id: "metadata-truncated", source: flink, weight: decides, anchor: "java.io.EOFException",
-		pattern: p(`java\.io\.EOFException(?: at [^ ]+){1,6}? at org\.apache\.flink\.runtime\.checkpoint\.metadata\.`),
+		pattern: p(`java\.io\.EOFException(?: at [^ ]+(?: ~?\[[^\]]*\])?){1,8}? at org\.apache\.flink\.runtime\.checkpoint\.metadata\.`),
 		cause:   "The metadata ends too early: the file was cut, by a copy that was not finished or by a full disk.",
 		next:    []string{"recoverctl inspect point {point}", points},
 	},

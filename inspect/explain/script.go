@@ -130,6 +130,14 @@ func (s *script) number(at int) int {
 	return sort.Search(len(s.starts), func(i int) bool { return s.starts[i] > at })
 }
 
+// lineEnd is where the line ends that a place closes or is in.
+func (s *script) lineEnd(at int) int {
+	if n := s.number(max(at-1, 0)); n < len(s.starts) {
+		return s.starts[n]
+	}
+	return len(s.flat)
+}
+
 // lineText is a line from its number.
 func (s *script) lineText(n int) string {
 	end := len(s.flat)
