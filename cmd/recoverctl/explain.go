@@ -178,7 +178,7 @@ func readEnd(r io.Reader) (string, error) {
 func renderExplanation(t *table, e explain.Explanation) {
 	if len(e.Matches) == 0 {
 		t.line(fmt.Sprintf("No known message is in the %s lines.", figures.Group(int64(e.Lines))))
-		t.line("That says nothing about what went wrong: only messages about recovery, checkpoints and the systems below are known.")
+		t.line("That says nothing about what went wrong: only what Flink and its Kubernetes Operator, Flink Agents, Kafka, Fluss and ArkFlow say about recovery and checkpoints is known.")
 	}
 	for i, m := range e.Matches {
 		if i > 0 {
@@ -193,6 +193,9 @@ func renderExplanation(t *table, e explain.Explanation) {
 		t.line("  said: " + m.Text)
 		for _, next := range m.Next {
 			t.line("  next: " + next)
+		}
+		if m.Others > 0 {
+			t.line(fmt.Sprintf("  and %s of this rule with other numbers", figures.Count(m.Others, "message", "messages")))
 		}
 	}
 	if e.More > 0 {

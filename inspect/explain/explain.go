@@ -26,6 +26,7 @@ type Match struct {
 	Line    int      `json:"line"`   // of the first time, from 1
 	Text    string   `json:"text"`   // the message as it stands, on one line, safe to print
 	Count   int      `json:"count"`  // how often it stands there
+	Others  int64    `json:"others"` // messages of this rule with other numbers that are left out, on the rule's last match
 	Numbers Numbers  `json:"numbers"`
 	Cause   string   `json:"cause"`
 	Next    []string `json:"next"` // what to do: sentences, and commands that begin with a program's name
@@ -36,7 +37,7 @@ type Match struct {
 type Explanation struct {
 	Matches []Match  `json:"matches"`
 	Unknown []string `json:"unknown"`
-	More    int64    `json:"more"`  // messages that are left out because there are so many
+	More    int64    `json:"more"`  // messages of whole matches that are left out because there are so many
 	Lines   int      `json:"lines"` // that were looked at
 	Cut     bool     `json:"cut"`   // the text was longer than MaxText
 }
@@ -52,6 +53,7 @@ type Job struct {
 // Bounds of an explanation.
 const (
 	maxMatches = 200
+	maxOfRule  = 8 // with different numbers
 	maxUnknown = 8
 )
 
@@ -71,24 +73,31 @@ func Text(text string, jobs []Job) Explanation {
 	}
 	found = s.withoutWrappers(apart(found))
 	link := newLinks(s, jobs)
+	ofRule := map[string][]int{} // the places of a rule's matches
 	for _, h := range found {
-		m := link.match(h)
-		if at := slices.IndexFunc(e.Matches, func(o Match) bool { return o.Rule == m.Rule && maps.Equal(o.Numbers, m.Numbers) }); at >= 0 {
-			e.Matches[at].Count++
-			continue
+		numbers := h.numbers()
+		mine := ofRule[h.id]
+		switch at := slices.IndexFunc(mine, func(i int) bool { return maps.Equal(e.Matches[i].Numbers, numbers) }); {
+		case at >= 0:
+			e.Matches[mine[at]].Count++
+		case len(mine) == maxOfRule:
+			e.Matches[mine[maxOfRule-1]].Others++
+		default:
+			ofRule[h.id] = append(mine, len(e.Matches))
+			e.Matches = append(e.Matches, link.match(h))
 		}
-		if len(e.Matches) == maxMatches {
-			e.More++
-			continue
-		}
-		e.Matches = append(e.Matches, m)
 	}
-	// What decides a recovery comes before what is only near it.
+	// What decides a recovery comes before what is only near it, and is not left out
+	// for it.
 	weight := make(map[string]int, len(rules))
 	for _, r := range rules {
-		weight[r.id] = r.weight
+		weight[r.id] = max(weight[r.id], r.weight)
 	}
 	slices.SortStableFunc(e.Matches, func(a, b Match) int { return cmp.Compare(weight[b.Rule], weight[a.Rule]) })
+	for _, m := range e.Matches[min(len(e.Matches), maxMatches):] {
+		e.More += int64(m.Count) + m.Others
+	}
+	e.Matches = e.Matches[:min(len(e.Matches), maxMatches)]
 	e.Unknown = append(e.Unknown, s.unknown(found)...)
 	return e
 }

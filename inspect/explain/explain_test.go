@@ -290,6 +290,19 @@ func TestAMessageOfManyPartitions(t *testing.T) {
 		"replay-stalled", fmt.Sprintf(`{"ends":%q,"positions":%q,"time":"PT30S"}`, positions, positions))
 }
 
+// A log that is full of one message with other numbers each time does not hide
+// what decides, and is told in a few lines.
+func TestAFloodHidesNothing(t *testing.T) {
+	var flood strings.Builder
+	for i := range 5000 {
+		fmt.Fprintf(&flood, "Connection to node %d (k%d:9092) could not be established. Node may not be available.\n", i, i)
+	}
+	e := Text(flood.String()+trace, nil)
+	if len(e.Matches) != 1+maxOfRule || e.Matches[0].Rule != "below-committed-boundary" || e.Matches[maxOfRule].Others != 5000-maxOfRule || e.More != 0 {
+		t.Errorf("%d matches, first %s, %d others, %d more", len(e.Matches), e.Matches[0].Rule, e.Matches[maxOfRule].Others, e.More)
+	}
+}
+
 // Where a rule only says that the cause is below, an unknown cause is told beside
 // it.
 func TestAnUnknownCauseBelowAKnownWrapper(t *testing.T) {

@@ -119,7 +119,7 @@ func (s *Screen) page() []string {
 func write(p *sheet.Page, e explain.Explanation) {
 	if len(e.Matches) == 0 {
 		p.Sign(theme.Warning, fmt.Sprintf("No known message is in %s.", phrase.Count(e.Lines, "line", "lines")))
-		p.Say("That says nothing about what went wrong: only messages about recovery, checkpoints and the systems below are known here.")
+		p.Say("That says nothing about what went wrong: only what Flink and its Kubernetes Operator, Flink Agents, Kafka, Fluss and ArkFlow say about recovery and checkpoints is known here.")
 	}
 	for i, m := range e.Matches {
 		if i > 0 {
@@ -134,6 +134,9 @@ func write(p *sheet.Page, e explain.Explanation) {
 		p.Hang(sheet.Indent+"said: ", theme.Muted, phrase.Safe(m.Text))
 		for _, next := range m.Next {
 			p.Hang(sheet.Indent+"next: ", theme.Plain, phrase.Safe(next))
+		}
+		if m.Others > 0 {
+			p.Hang(sheet.Indent, theme.Muted, fmt.Sprintf("and %s of this rule with other numbers", phrase.Count(int(m.Others), "message", "messages")))
 		}
 	}
 	if e.More > 0 {
