@@ -55,6 +55,8 @@ type ArkFlowEvidence struct {
 	// Of the journal of this machine.
 	Unsettled  []OpenRequest // requests to the same job or stream whose outcome is not known
 	JournalErr error         // it could not be read, or not all of it
+	// Runs: it has a run of the plan; nil: it was not asked, or could not be read.
+	Runs *bool
 }
 
 // Asked reports whether the hub said anything at all.

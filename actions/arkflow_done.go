@@ -89,5 +89,29 @@ func (e ArkFlowEvidence) journalWarnings(d Document) []Warning {
 	if open := e.openRequests(d); len(open) > 0 {
 		out = append(out, Warning{RequestUnsettled, sentences(open, lateEffect) + ". Nothing is sent unless this is accepted: accept it only when it is certain that the request is lost"})
 	}
+	if e.begunElsewhere(d) {
+		out = append(out, Warning{BegunElsewhere, "the hub shows that a part of the plan is done, and the journal of this machine has no run of it: it was begun on another machine, or somebody did the same by hand. " +
+			"What that machine sent last may still come, and would be done again after what is sent from here: recoverctl journal show " + short(d.PlanID) + " says there whether a request is open"})
+	}
 	return out
+}
+
+// unknownHere reports whether the journal of this machine is whole and knows nothing of
+// the plan.
+func (e ArkFlowEvidence) unknownHere() bool { return e.JournalErr == nil && e.Runs != nil && !*e.Runs }
+
+// begunElsewhere reports whether a plan that would send something more was begun, and
+// not from this machine. A round that is followed and the restart of a stream send
+// nothing that could be done twice.
+func (e ArkFlowEvidence) begunElsewhere(d Document) bool {
+	return d.Kind == KindArkFlowRollback && e.unknownHere() && e.Job != nil && JudgeArkFlow(d, e).Verdict == Partial && ArkFlowStepDone(d, StepStart, e) == ""
+}
+
+// notHere says after a verdict that leaves something open that this machine's journal
+// knows nothing of the plan, and where to ask; empty where it does.
+func (e ArkFlowEvidence) notHere(d Document, verdict Outcome) string {
+	if !e.unknownHere() || verdict != NotStarted && verdict != Partial && verdict != Undecided {
+		return ""
+	}
+	return "; the journal of this machine has no run of the plan: if it was applied on another, recoverctl journal show " + short(d.PlanID) + " says there what was sent and whether a request is open"
 }

@@ -120,6 +120,7 @@ func JudgeArkFlow(d Document, e ArkFlowEvidence) OperationVerdict {
 		}
 		v.Message += "; " + sentences(open, lateEffect)
 	}
+	v.Message += e.notHere(d, v.Verdict)
 	return v
 }
 

@@ -82,7 +82,7 @@ func arkflowStays(p ArkFlowPlan) []string {
 }
 
 func arkflowNotKnown(p ArkFlowPlan) []string {
-	const elsewhere = "Whether a request that was sent from another machine and lost still comes."
+	const elsewhere = "Whether a request that was sent from another machine and lost still comes: no hub tells what it was asked and did not get, and the journal of that machine does."
 	switch {
 	case p.RoundKind() != "":
 		return []string{"Nothing locks the job: somebody else may begin a round in the same moment.", elsewhere}

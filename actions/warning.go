@@ -47,6 +47,7 @@ const (
 
 	// Of a plan about ArkFlow, beside NotChecked.
 	RequestUnsettled = "request-unsettled"
+	BegunElsewhere   = "begun-elsewhere"
 	JobMayStand      = "job-may-stand-still"
 	UpgradeUnwatched = "upgrade-unwatched"
 	StreamNotCovered = "stream-not-covered"
@@ -66,7 +67,7 @@ func warningNames() []string {
 	return []string{NotChecked, PointsUnknown, PointsLost, PendingBeforeTarget, JobStateUnknown, JobRestarting, PinnedPointLost, CompactionBegins, RetentionLifted,
 		NoSafetySavepoint, PointMayGo, StateLeftOut, NoArguments,
 		SinkRunning, UnfinishedRowsStay, OffsetsUnreadable, OffsetsHidden, RemoteDirWithoutScheme, RowsUndone, BucketsMissing, BucketUnreadable, UndoTakesTooLong,
-		RequestUnsettled, JobMayStand, UpgradeUnwatched, StreamNotCovered, WriteMayStick, LogDamaged}
+		RequestUnsettled, BegunElsewhere, JobMayStand, UpgradeUnwatched, StreamNotCovered, WriteMayStick, LogDamaged}
 }
 
 // IsWarningName reports whether a warning can have that name.

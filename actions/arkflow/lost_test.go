@@ -266,6 +266,61 @@ func TestAnotherPlanAsksToo(t *testing.T) {
 	}
 }
 
+// A plan that was begun on another machine is gone on with here only after somebody has
+// looked there: what was lost there is not known here.
+func TestAPlanIsContinuedOnAnotherMachine(t *testing.T) {
+	s := rolledForward(t, arkhub.GenerationJobs)
+	s.mustMake(actions.KindArkFlowRollback)
+	before := len(s.hub.Effects())
+	s.hub.Break(arkhubtest.On("POST", "/rollback", arkhubtest.LoseRequest))
+	if _, refused, err := s.apply(); refused != nil || err == nil {
+		t.Fatal(refused, err)
+	}
+	s.hub.Break()
+	there := s.lines
+	s.lines = &lines{} // another machine's
+	if v := s.verdict(); v.Verdict != actions.Partial || !strings.Contains(v.Message, "the journal of this machine has no run of the plan") {
+		t.Errorf("verify says %s: %s", v.Verdict, v.Message)
+	}
+	report := actions.ArkFlowReport(s.plan, s.asPlanned())
+	if len(report.Warnings) != 1 || report.Warnings[0].Name != actions.BegunElsewhere || !strings.Contains(report.Warnings[0].Message, "recoverctl journal show "+s.plan.PlanID[:8]) {
+		t.Fatalf("%+v", report.Warnings)
+	}
+	if _, _, err := s.apply(); fault.KindOf(err) != fault.Denied || s.effects(before) != "stop orders" {
+		t.Errorf("%v; the hub did %s", err, s.effects(before))
+	}
+	s.applied(actions.BegunElsewhere)
+	if got := s.effects(before); got != "stop orders, version 1 orders, start orders" {
+		t.Errorf("the hub did %s", got)
+	}
+	// Where it was begun, what the hub shows by now settles it.
+	s.lines = there
+	if v := s.verdict(); v.Verdict != actions.Applied || strings.Contains(v.Message, "journal") {
+		t.Errorf("verify there says %s: %s", v.Verdict, v.Message)
+	}
+}
+
+// A round that was begun on another machine is followed from here, and a plan of which
+// nothing was done asks nobody about another machine, but says where to look.
+func TestARoundOfAnotherMachineIsFollowed(t *testing.T) {
+	s := newScene(t, arkhub.GenerationJobs)
+	s.set(1)
+	s.mustMake(actions.KindArkFlowSavepoint)
+	if v := s.verdict(); v.Verdict != actions.NotStarted || !strings.Contains(v.Message, "has no run of the plan: if it was applied on another") {
+		t.Errorf("verify says %s: %s", v.Verdict, v.Message)
+	}
+	before := len(s.hub.Effects())
+	s.lines.cut = 3 // it ends once it has sent
+	if _, _, err := s.apply(); err == nil {
+		t.Fatal("it did not end")
+	}
+	s.lines = &lines{}
+	s.applied()
+	if got := s.effects(before); got != "savepoint orders" {
+		t.Errorf("the hub did %s", got)
+	}
+}
+
 // What the journal leaves open is of one target, and of what no later line settles.
 func TestWhatAJournalLeavesOpen(t *testing.T) {
 	s := rolledForward(t, arkhub.GenerationJobs)

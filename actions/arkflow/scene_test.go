@@ -3,6 +3,7 @@ package arkflow_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -159,13 +160,15 @@ func (s *scene) asPlanned() actions.ArkFlowEvidence {
 	}
 	s.lines.mu.Lock()
 	defer s.lines.mu.Unlock()
+	runs := slices.ContainsFunc(s.lines.all, func(l journal.Entry) bool { return l.PlanID == s.plan.PlanID })
+	e.Runs = &runs
 	e.Unsettled = actions.OpenRequestsOf(s.lines.all, s.plan.Target, ops.Profile, []string{"payments", ops.Job})
 	return e
 }
 
 // apply applies the plan from where things are, as a process of its own would. Its
-// operator accepts every warning but that a request is not settled, which is
-// accepted where it is named.
+// operator accepts every warning but those about requests that may still come, which
+// are accepted where they are named.
 func (s *scene) apply(accept ...string) (actions.ApplyResult, *actions.Refusal, error) {
 	s.Helper()
 	report := actions.ArkFlowReport(s.plan, s.asPlanned())
@@ -174,7 +177,7 @@ func (s *scene) apply(accept ...string) (actions.ApplyResult, *actions.Refusal, 
 	}
 	answer := actions.Answer{Digits: s.plan.PlanID, Reason: "INC-2231", At: time.Now(), Accept: accept}
 	for _, w := range report.Warnings {
-		if w.Name != actions.RequestUnsettled {
+		if w.Name != actions.RequestUnsettled && w.Name != actions.BegunElsewhere {
 			answer.Accept = append(answer.Accept, w.Name)
 		}
 	}

@@ -116,7 +116,7 @@ func (a *app) planArkFlow(ctx context.Context, ask arkflowAsk) error {
 		if err != nil {
 			return err
 		}
-		e = a.withJournal(e, d.Target, job)
+		e = a.withJournal(e, d, job)
 		report := actions.ArkFlowReport(d, e)
 		if report.Refused != nil {
 			return actions.Refuse(report.Refused.Stage, &report.Refused.Problem)
@@ -210,17 +210,22 @@ func makeArkFlowPlan(ctx context.Context, sources arkflow.Sources, ask arkflowAs
 	return d, e, refused.WithHint("recoverctl inspect arkflow job %s shows the job, its versions and its points", safe(ask.id))
 }
 
-// withJournal adds to evidence the requests to a target that this machine's journal
-// leaves open.
-func (a *app) withJournal(e actions.ArkFlowEvidence, on inspect.PlanTarget, job config.Job) actions.ArkFlowEvidence {
-	e.Unsettled, e.JournalErr = a.unsettled(on, job)
+// withJournal adds to evidence what this machine's journal knows of a plan, and the
+// requests to its target that it leaves open.
+func (a *app) withJournal(e actions.ArkFlowEvidence, plan actions.Document, job config.Job) actions.ArkFlowEvidence {
+	lines, err := a.journalLines()
+	e.Unsettled, e.JournalErr = a.unsettled(lines, plan.Target, job), err
+	if err == nil {
+		runs := slices.ContainsFunc(lines, func(l journal.Entry) bool { return l.PlanID == plan.PlanID })
+		e.Runs = &runs
+	}
 	return e
 }
 
-// unsettled are the requests to a target at a job's hub that this machine's journal
-// leaves open. The error says that not all of it could be read. A last line that is
-// torn was never on the disk whole, so that nothing was sent after it.
-func (a *app) unsettled(on inspect.PlanTarget, job config.Job) ([]actions.OpenRequest, error) {
+// journalLines are those of this machine. The error says that not all of it could be
+// read. A last line that is torn was never on the disk whole, so that nothing was sent
+// after it.
+func (a *app) journalLines() ([]journal.Entry, error) {
 	state, err := journal.StateDir(a.variable)
 	if err != nil {
 		return nil, err
@@ -231,13 +236,19 @@ func (a *app) unsettled(on inspect.PlanTarget, job config.Job) ([]actions.OpenRe
 			err = errors.Join(err, fault.New(fault.Corrupt, "read the journal", "line %d of %s is damaged: %s", d.Line, safe(d.File), safe(d.Why)))
 		}
 	}
+	return lines, err
+}
+
+// unsettled are the requests to a target at a job's hub that lines of a journal leave
+// open.
+func (a *app) unsettled(lines []journal.Entry, on inspect.PlanTarget, job config.Job) []actions.OpenRequest {
 	names := []string{job.Name}
 	for _, j := range a.selection.Profile.Jobs {
 		if j.ArkFlow.Hub == job.ArkFlow.Hub {
 			names = append(names, j.Name)
 		}
 	}
-	return actions.OpenRequestsOf(lines, on, a.selection.Profile.Name, names), err
+	return actions.OpenRequestsOf(lines, on, a.selection.Profile.Name, names)
 }
 
 // applyArkFlow applies a plan about an ArkFlow job.
@@ -251,7 +262,7 @@ func (a *app) applyArkFlow(ctx context.Context, plan actions.Document, ask apply
 			case !e.Asked():
 				return err
 			}
-			e = a.withJournal(e, plan.Target, job)
+			e = a.withJournal(e, plan, job)
 			return proceed(standing{
 				job: jobOf(a.selection.Profile.Name, job), cluster: plan.Target.Cluster, report: actions.ArkFlowReport(plan, e), begin: a.beginArkFlow(sources, job),
 				judge: func() actions.OperationVerdict { return actions.JudgeArkFlow(plan, e) },
@@ -267,7 +278,8 @@ func (a *app) applyArkFlow(ctx context.Context, plan actions.Document, ask apply
 func (a *app) beginArkFlow(sources arkflow.Sources, job config.Job) beginning {
 	return func(ctx context.Context, d approvedDocument) (*actions.Run, func(), error) {
 		// That the journal can't be read was a warning of the report, and is accepted.
-		if now, _ := a.unsettled(d.plan.Target, job); !slices.EqualFunc(now, d.report.Open, actions.OpenRequest.Same) {
+		lines, _ := a.journalLines()
+		if now := a.unsettled(lines, d.plan.Target, job); !slices.EqualFunc(now, d.report.Open, actions.OpenRequest.Same) {
 			return nil, nil, actions.Refusef(actions.StageJob, actions.RequestUnsettled, "another apply sent something to %s while this one was being approved, and what became of it is not known", safe(d.plan.Target.Name))
 		}
 		c, err := arkflow.New(arkflow.Config{Sources: sources, Plan: d.plan})
@@ -283,7 +295,7 @@ func (a *app) beginArkFlow(sources arkflow.Sources, job config.Job) beginning {
 func (a *app) verifyArkFlow(ctx context.Context, plan actions.Document) error {
 	return a.withArkFlowSources(ctx, terminalPrompt{}, plan.Target.ID, func(sources arkflow.Sources, job config.Job) error {
 		e, _ := sources.GatherPlan(ctx, plan) // what is missing beside it makes a rule unasked
-		e = a.withJournal(e, plan.Target, job)
+		e = a.withJournal(e, plan, job)
 		return a.verified(ctx, actions.JudgeArkFlow(plan, e), plan.Subject(), jobOf(a.selection.Profile.Name, job), e.JournalErr)
 	})
 }
@@ -297,7 +309,7 @@ func (a *app) showArkFlow(ctx context.Context, file string, plan actions.Documen
 		err := a.withArkFlowSources(ctx, terminalPrompt{}, plan.Target.ID, func(sources arkflow.Sources, job config.Job) error {
 			e, _ := sources.GatherPlan(ctx, plan) // what is missing beside it makes a rule unasked
 			unread = e.Err
-			e = a.withJournal(e, plan.Target, job)
+			e = a.withJournal(e, plan, job)
 			review = actions.ReviewDocument(data, func(d actions.Document) actions.DocumentReport { return actions.ArkFlowReport(d, e) })
 			return ctx.Err()
 		})

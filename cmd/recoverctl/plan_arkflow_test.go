@@ -344,7 +344,7 @@ func TestAnApplyIsNotBegunWhereAnotherSentSomething(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	before := actions.ArkFlowReport(plan, a.withJournal(actions.ArkFlowEvidence{}, plan.Target, job))
+	before := actions.ArkFlowReport(plan, a.withJournal(actions.ArkFlowEvidence{}, plan, job))
 	s.hub.Break(arkhubtest.On("POST", "/savepoints", arkhubtest.LoseRequest))
 	if got := s.apply(file); got.code != 12 {
 		t.Fatalf("exit %d\n%s", got.code, got.errOut)
@@ -356,7 +356,7 @@ func TestAnApplyIsNotBegunWhereAnotherSentSomething(t *testing.T) {
 		t.Errorf("%v, %d requests", err, len(s.hub.Requests())-sent)
 	}
 	// The same report made now has the request, and its warning.
-	if now := actions.ArkFlowReport(plan, a.withJournal(actions.ArkFlowEvidence{}, plan.Target, job)); len(now.Open) != 1 || now.Hash() == before.Hash() {
+	if now := actions.ArkFlowReport(plan, a.withJournal(actions.ArkFlowEvidence{}, plan, job)); len(now.Open) != 1 || now.Hash() == before.Hash() {
 		t.Errorf("%+v", now.Open)
 	}
 }
@@ -385,5 +385,42 @@ func TestARestartLooksAtTheLog(t *testing.T) {
 	}
 	if got := s.run("plan", "arkflow", "restart", "node-a/heartbeat", "--wal", filepath.Join("..", "..", "inspect", "arkflow", "testdata", "wal-s3", "s3-pending", "bucket", "wal", "node-a", "orders-eu"), "--out", s.file("other")); got.code != 0 || strings.Contains(got.out, "sent again") && !strings.Contains(got.out, "was not read") {
 		t.Errorf("another stream's log: exit %d\n%s%s", got.code, got.out, got.errOut)
+	}
+}
+
+// On another machine nothing is known of what was sent from the first: verify says
+// where to ask, and apply asks before it sends more of a plan that was begun.
+func TestAPlanOfAnotherMachine(t *testing.T) {
+	t.Parallel()
+	s := startHubScene(t, arkhubtest.Options{})
+	s.set(1)
+	if got := s.apply(s.plan("savepoint", "orders")); got.code != 0 {
+		t.Fatalf("exit %d\n%s%s", got.code, got.out, got.errOut)
+	}
+	s.set(2)
+	file := s.plan("rollback", "orders")
+	s.hub.Break(arkhubtest.On("POST", "/rollback", arkhubtest.LoseRequest))
+	if got := s.apply(file); got.code == 0 {
+		t.Fatalf("exit %d\n%s%s", got.code, got.out, got.errOut)
+	}
+	s.hub.Break()
+	before := s.did()
+	there := s
+	there.home = t.TempDir()
+	if got := there.run("verify", file); got.code == 0 || !strings.Contains(got.out, "the journal of this machine has no run of the plan") {
+		t.Errorf("verify: exit %d\n%s%s", got.code, got.out, got.errOut)
+	}
+	if got := there.apply(file); got.code != 5 || !strings.Contains(got.errOut, "begun-elsewhere") || !maps.Equal(s.did(), before) {
+		t.Errorf("apply: exit %d, the hub did %v\n%s%s", got.code, s.did(), got.out, got.errOut)
+	}
+	if got := there.apply(file, "begun-elsewhere"); got.code != 0 {
+		t.Errorf("accepted: exit %d\n%s%s", got.code, got.out, got.errOut)
+	}
+	want := map[string]int{"savepoint orders": 1, "stop orders": 1, "version 1 orders": 1, "start orders": 1}
+	if got := s.did(); !maps.Equal(got, want) {
+		t.Errorf("the hub did %v, want %v", got, want)
+	}
+	if got := s.run("verify", file); got.code != 0 {
+		t.Errorf("verify on the first: exit %d\n%s%s", got.code, got.out, got.errOut)
 	}
 }
