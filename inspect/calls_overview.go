@@ -122,13 +122,13 @@ func (c *CallCount) into(points []PointSummary) {
 
 // judge says in a validation what the restore does to the calls. A restore that
 // is rejected does nothing to them.
-func (c *CallCount) judge(v *RestoreValidation) {
+func (c *CallCount) judge(v *RestoreValidation, store Store) {
 	if c == nil || v.Verdict == Rejected {
 		return
 	}
 	of := c.of(v.Point)
 	if of == nil {
-		v.Notes = append(v.Notes, "Not all of the topic was scanned for durable calls: how many would run again is not known.")
+		v.Notes = append(v.Notes, "Not all of the "+store.Log()+" was scanned for durable calls: how many would run again is not known.")
 		return
 	}
 	counts := of.Calls
@@ -187,20 +187,20 @@ func (o JobOverview) WithCalls(c CallCount) JobOverview {
 		counts := c.Calls.Counts
 		o.PendingCalls = &counts
 	}
-	found := slices.Concat(o.Findings, c.partial(), rerunFindings(o.Points), c.Calls.Findings)
+	found := slices.Concat(o.Findings, c.partial(o.Store), rerunFindings(o.Points), c.Calls.Findings)
 	o.Findings = inOrder(found)
 	return o
 }
 
 // partial tells what a scan that is not whole has found so far.
-func (c *CallCount) partial() []Finding {
+func (c *CallCount) partial(store Store) []Finding {
 	if c.whole() {
 		return nil
 	}
 	n := c.Calls.Counts
 	f := Finding{
 		Severity: SeverityError, Rule: "calls-partly-scanned", Refs: []string{}, Numbers: Named{"records": c.Calls.Scanned.Records},
-		Cause: fmt.Sprintf("not all of the topic was scanned for durable calls: %s of an offset span of %s, with at least %s pending and %s overwritten",
+		Cause: fmt.Sprintf("not all of the "+store.Log()+" was scanned for durable calls: %s of an offset span of %s, with at least %s pending and %s overwritten",
 			records(c.Calls.Scanned.Records), group(c.Progress.Total), group(n.Pending), group(n.Overwritten)),
 		Next: "scan again before you decide anything by it",
 	}

@@ -18,7 +18,7 @@ func (s *CallScan) findings(out *DurableCalls) []Finding {
 		}
 		all = append(all, Finding{Severity: severity, Rule: rule, Refs: refs, Numbers: numbers, Cause: fmt.Sprintf(cause, args...), Next: next})
 	}
-	if at := callsIn(out, CallOverwritten); len(at) > 0 {
+	if at := s.callsIn(out, CallOverwritten); len(at) > 0 {
 		cause := "%s were PENDING, and a later record of the same action lost them: nothing says any more that they may be out"
 		if out.Counts.Overwritten == 1 {
 			cause = "%s was PENDING, and a later record of the same action lost it: nothing says any more that it may be out"
@@ -26,13 +26,13 @@ func (s *CallScan) findings(out *DurableCalls) []Finding {
 		add(SeverityWarning, "calls-overwritten", at, Named{"calls": out.Counts.Overwritten},
 			"ask the called system whether these calls were made, before the job is restored", cause, calls(out.Counts.Overwritten))
 	}
-	if at := callsIn(out, CallUnmatched); len(at) > 0 {
+	if at := s.callsIn(out, CallUnmatched); len(at) > 0 {
 		cause := "%s are PENDING under action ids of a JVM that has ended: the same events were processed again under newer ids"
 		if out.Counts.Unmatched == 1 {
 			cause = "%s is PENDING under an action id of a JVM that has ended: the same event was processed again under a newer id"
 		}
 		add(SeverityInfo, "calls-unmatched", at, Named{"calls": out.Counts.Unmatched},
-			"settle them once in the called system; their records stay on the topic for ever", cause, calls(out.Counts.Unmatched))
+			"settle them once in the called system; their records stay "+s.stay(), cause, calls(out.Counts.Unmatched))
 	}
 	if n, at := s.removedOpen(out); n > 0 {
 		add(SeverityWarning, "tombstone-on-open-action", at, Named{"actions": n},
@@ -69,10 +69,15 @@ func (s *CallScan) partitionFindings(add addFinding) {
 			unattributableAt = p.refs(unattributableAt, []int64{k.Offset})
 		}
 	}
+	part, log := s.q.Job.Store.Part(), s.q.Job.Store.Log()
+	in, cause := "on", "partitions were added to the topic"
+	if s.q.Job.Store == StoreFluss {
+		in, cause = "in", "the table has another bucket key than the agent's"
+	}
 	if elsewhere > 0 {
-		add(SeverityWarning, "records-elsewhere", elsewhereAt, Named{"records": elsewhere, "partitions": int32(len(s.partitions))},
-			"find out whether partitions were added to the topic or another program writes to it",
-			"%s lie on another partition than their keys compute to with %s partitions: the job may look for them elsewhere", records(elsewhere), group(int64(len(s.partitions))))
+		add(SeverityWarning, "records-elsewhere", elsewhereAt, Named{"records": elsewhere, part + "s": int32(len(s.partitions))},
+			"find out whether "+cause+" or another program writes to it",
+			"%s lie %s another %s than their keys compute to with %s: the job may look for them elsewhere", records(elsewhere), in, part, figures.Count(len(s.partitions), part, part+"s"))
 	}
 	if unreadable > 0 {
 		add(SeverityWarning, "values-unreadable", unreadableAt, Named{"records": unreadable},
@@ -91,8 +96,8 @@ func (s *CallScan) partitionFindings(add addFinding) {
 	}
 	if lost {
 		add(SeverityInfo, "action-ids-not-followed", nil, Named{"limit": int32(maxActionIDs)},
-			"look at who writes to the topic: a job has a few action ids in each JVM",
-			"a partition has more than %s action ids: a call of an ended JVM may be listed as pending", group(maxActionIDs))
+			"look at who writes to the "+log+": a job has a few action ids in each JVM",
+			"a %s has more than %s action ids: a call of an ended JVM may be listed as pending", part, group(maxActionIDs))
 	}
 }
 
@@ -102,13 +107,9 @@ func (p *PartitionScan) refs(list []string, offsets []int64) []string {
 		if len(list) == maxSamples {
 			break
 		}
-		list = append(list, recordRef(RecordPosition{p.id, offset}))
+		list = append(list, p.scan.ref(RecordPosition{p.id, offset}))
 	}
 	return list
-}
-
-func recordRef(at RecordPosition) string {
-	return fmt.Sprintf("partition %d offset %d", at.Partition, at.Offset)
 }
 
 func (s *CallScan) burstFindings(add addFinding) {
@@ -130,10 +131,18 @@ func (s *CallScan) burstFindings(add addFinding) {
 				"%s in a row of the key %s are equal, from bucket %d, offset %s on: a store that writes its states anew does so once with each checkpoint", records(b.records), keyName(b.key), b.partition, group(b.from))
 			continue
 		}
-		add(SeverityWarning, "equal-records", []string{recordRef(RecordPosition{b.partition, b.from})}, Named{"records": b.records, "partition": b.partition, "offset": b.from},
+		add(SeverityWarning, "equal-records", []string{s.ref(RecordPosition{b.partition, b.from})}, Named{"records": b.records, s.q.Job.Store.Part(): b.partition, "offset": b.from},
 			"look at the job: it writes a record at every turn of a waiting action, and a call that it forgot may be out",
-			"%s in a row of the key %s are equal, from partition %d, offset %s on", records(b.records), keyName(b.key), b.partition, group(b.from))
+			"%s in a row of the key %s are equal, from %s %d, offset %s on", records(b.records), keyName(b.key), s.q.Job.Store.Part(), b.partition, group(b.from))
 	}
+}
+
+// stay is how long a record is there.
+func (s *CallScan) stay() string {
+	if s.q.Job.Store == StoreFluss {
+		return "in the table until they expire (table.log.ttl)"
+	}
+	return "on the topic for ever"
 }
 
 // keyName is a key for a sentence.
@@ -151,18 +160,18 @@ func (s *CallScan) removedOpen(out *DurableCalls) (n int64, refs []string) {
 			continue
 		}
 		if n++; len(refs) < maxSamples {
-			refs = append(refs, recordRef(*a.Tombstone))
+			refs = append(refs, s.ref(*a.Tombstone))
 		}
 	}
 	return n, refs
 }
 
 // callsIn is where the first calls of a state were seen.
-func callsIn(out *DurableCalls, state CallState) (refs []string) {
+func (s *CallScan) callsIn(out *DurableCalls, state CallState) (refs []string) {
 	for _, a := range out.Actions {
 		for _, c := range a.Calls {
 			if c.State == state && !a.Completed && len(refs) < maxSamples {
-				refs = append(refs, recordRef(c.Seen))
+				refs = append(refs, s.ref(c.Seen))
 			}
 		}
 	}

@@ -258,7 +258,7 @@ func (i *Inspector) validatePoint(ctx context.Context, job Job, uri string, whol
 	list := summarize(job, others, ev)
 	scan := i.count(ctx, job, ev, withPoint(CallPoints(list), v.Marker))
 	scan.into(list)
-	scan.judge(&v)
+	scan.judge(&v, job.Store)
 	faults = append(faults, nonNil(ev.dataErr, ev.partial, ev.controlErr, othersErr, liveErr, windowErr, scan.fault())...)
 	v.Older, v.Newer = nearest(list, others, point, pointErr == nil)
 	if whole {
@@ -274,7 +274,7 @@ func (i *Inspector) ValidateMarkers(ctx context.Context, job Job, source string,
 	q.Markers, q.MarkersOnly = markers, true
 	v, windowErr := i.validate(ctx, q, 0)
 	scan := i.count(ctx, job, ev, []PointMarker{v.Marker})
-	scan.judge(&v)
+	scan.judge(&v, job.Store)
 	return v, nonNil(ev.dataErr, ev.partial, ev.controlErr, windowErr, scan.fault())
 }
 
@@ -286,6 +286,9 @@ func nonNil(errs ...error) []error {
 // topic is not asked for. A blank name, or that of the data topic, is a problem
 // in the answer; a topic that can't be read is an error.
 func (i *Inspector) Control(ctx context.Context, job Job, expect *History) (CleanupBoundary, error) {
+	if err := job.HasCleanups("read control topic"); err != nil {
+		return CleanupBoundary{}, err
+	}
 	if job.ControlTopic == nil {
 		return CleanupBoundary{}, fault.New(fault.Config, "read control topic", "no control topic is configured").
 			WithHint("give --control-topic NAME or set action-state.control-topic of the job in the profile")

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/recoverctl/recoverctl/internal/fault"
 	"github.com/recoverctl/recoverctl/internal/safetext"
 )
 
@@ -37,6 +38,17 @@ func (j Job) place(k ActionKey, parts int) (int32, bool) {
 // it takes the log ends for the marker first, and then appends what it keeps.
 func (j Job) refreshes() bool {
 	return j.Store == StoreFluss && !slices.Contains([]Release{Release01, Release02, Release03}, j.Runtime)
+}
+
+// HasCleanups is nil where the job's action state can be cleaned up, as a topic can:
+// with a boundary on a control topic, deleted prefixes and settings. Op is what that
+// is asked for.
+func (j Job) HasCleanups(op string) error {
+	if j.Store != StoreFluss {
+		return nil
+	}
+	return fault.New(fault.Usage, op, "the action state of this job lies in Fluss, where rows expire by themselves: there are no cleanups and no control topic").
+		WithHint("recoverctl inspect job says when they expire (table.log.ttl), and inspect fluss buckets --point URI how long the rows of a recovery point stay").WithRef("table " + safetext.Of(j.Topic).String())
 }
 
 // Part is the store's own word for a part of the log: partition or bucket.

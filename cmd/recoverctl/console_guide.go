@@ -19,6 +19,9 @@ type consoleGuides struct {
 var _ guide.Source = consoleGuides{}
 
 func (c consoleGuides) Guide(ctx context.Context, job inspect.Job, name, point, to string) (actions.GuideReport, error) {
+	if err := job.HasCleanups("guide"); err != nil {
+		return actions.GuideReport{}, err
+	}
 	report, faults := c.app.guideOf(ctx, c.systems, job, name, point, to)
 	if ctx.Err() != nil {
 		return actions.GuideReport{}, ctx.Err()

@@ -29,6 +29,9 @@ var _ plan.Source = consolePlans{}
 
 // Make implements plan.Source.
 func (c consolePlans) Make(ctx context.Context, job inspect.Job, uri string) (plan.Made, error) {
+	if err := job.HasCleanups("make a plan"); err != nil {
+		return plan.Made{}, err
+	}
 	if !c.systems.log.configured() {
 		return plan.Made{}, noBrokers("set kafka.brokers in the profile; recoverctl plan cleanup --offline makes a plan that nothing was checked for")
 	}
@@ -41,6 +44,9 @@ func (c consolePlans) Make(ctx context.Context, job inspect.Job, uri string) (pl
 
 // Review implements plan.Source.
 func (c consolePlans) Review(ctx context.Context, job inspect.Job, of inspect.CleanupPlan, shown *actions.Report) (plan.Made, error) {
+	if err := job.HasCleanups("judge a plan"); err != nil {
+		return plan.Made{}, err
+	}
 	if !c.systems.log.configured() {
 		return plan.Made{}, noBrokers("set kafka.brokers in the profile")
 	}

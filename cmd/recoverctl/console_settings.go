@@ -25,6 +25,9 @@ var _ document.Source = consoleSettings{}
 
 // read reads the topic of a job as it is now.
 func (c consoleSettings) read(ctx context.Context, job inspect.Job) (actions.SettingsEvidence, error) {
+	if err := job.HasCleanups("make a plan"); err != nil {
+		return actions.SettingsEvidence{}, err
+	}
 	if !c.systems.log.configured() {
 		return actions.SettingsEvidence{}, noBrokers("set kafka.brokers in the profile")
 	}

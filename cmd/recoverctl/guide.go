@@ -61,6 +61,9 @@ func fold(text string) string {
 
 func (a *app) guide(ctx context.Context, name, point, to string) error {
 	job, err := a.jobOrNone()
+	if err == nil {
+		err = job.HasCleanups("guide")
+	}
 	if err != nil {
 		return err
 	}

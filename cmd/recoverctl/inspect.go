@@ -198,7 +198,7 @@ read, 10 its version is not known.`,
 			} else {
 				point.Checks = append(point.Checks, inspect.Compare(job, inspect.LiveState{}, point, nil)...)
 			}
-			if err := a.printer().result("RecoveryPoint", point, []error{unread, faults}, func(t *table) { renderPoint(t, point, a.clock.Now()) }); err != nil {
+			if err := a.printer().result("RecoveryPoint", point, []error{unread, faults}, func(t *table) { renderPoint(t, point, a.storeOfChosen(), a.clock.Now()) }); err != nil {
 				return err
 			}
 			if err := limit.status(point.WorstCheck()); err != nil || unread == nil {
@@ -364,6 +364,14 @@ func (a *app) withChosen(do func(*inspect.Inspector, inspect.Job) error) error {
 	}
 	defer systems.close()
 	return do(in, job)
+}
+
+// storeOfChosen is the store of the job that would be chosen; Kafka where none is.
+func (a *app) storeOfChosen() inspect.Store {
+	if j, err := a.selection.RequireJob(); err == nil && keptInFluss(j) {
+		return inspect.StoreFluss
+	}
+	return inspect.StoreKafka
 }
 
 // jobOrNone is the chosen job, or an empty one where none is configured: then

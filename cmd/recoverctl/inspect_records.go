@@ -271,19 +271,20 @@ type rawRecord struct {
 // recordOutput writes the records of one partition.
 type recordOutput struct {
 	*recordsRun
-	table *table // nil: JSON
+	partition int32
+	table     *table // nil: JSON
 }
 
 func newRecordOutput(r *recordsRun, p inspect.Partition, from, to int64) recordOutput {
 	if r.ask.jsonUp {
-		return recordOutput{recordsRun: r}
+		return recordOutput{recordsRun: r, partition: p.ID}
 	}
 	t := newTable(r.out, r.width)
 	t.line(fmt.Sprintf("%s %d: offsets %s to %s; the log begins at %s and ends at %s", r.store.Part(), p.ID, figures.Group(from), figures.Group(to), figures.Group(p.Log.Start), figures.Group(p.Log.End)))
 	if !r.ask.raw {
 		t.row(num("OFFSET"), text("TIME"), text("KEY"), num("SEQ"), text("ACTION"), text("STATE"), num("BYTES"), text("CALLS"))
 	}
-	return recordOutput{r, t}
+	return recordOutput{r, p.ID, t}
 }
 
 func (o recordOutput) record(r inspect.LogRecord) error {
@@ -307,7 +308,7 @@ func (o recordOutput) end(from, to int64) error {
 		return nil
 	}
 	if from < to {
-		o.table.line(fmt.Sprintf("and more: go on with --partition and --from %d, or give --limit", from))
+		o.table.line(fmt.Sprintf("and more: go on with --partition %d --from %d, or give --limit", o.partition, from))
 	}
 	o.table.line("")
 	if err := o.table.flush(); err != nil {

@@ -162,8 +162,12 @@ func (a *app) planCleanup(ctx context.Context, ask planCleanup) error {
 
 // planJob is the job whose topics are asked; without a cluster none is needed.
 func (a *app) planJob(offline bool) (inspect.Job, error) {
-	if offline {
-		return a.jobOrNone()
+	job, err := a.jobOrNone()
+	if err == nil {
+		err = job.HasCleanups("make a plan")
+	}
+	if offline || err != nil {
+		return job, err
 	}
 	if len(a.selection.Profile.Kafka.Brokers) == 0 {
 		return inspect.Job{}, noBrokers("give --brokers HOST:PORT or set kafka.brokers in the profile; --offline makes a plan that nothing was checked for")

@@ -149,7 +149,7 @@ func renderPoints(t *table, points []inspect.PointSummary, now time.Time) {
 	}
 }
 
-func renderPoint(t *table, p inspect.RecoveryPoint, now time.Time) {
+func renderPoint(t *table, p inspect.RecoveryPoint, store inspect.Store, now time.Time) {
 	t.line(fmt.Sprintf("%s %s", p.Kind, safe(p.URI)))
 	for _, c := range p.Checks {
 		t.line(fmt.Sprintf("%s %s  %s", sign(c.Severity), c.ID, c.Message))
@@ -169,7 +169,7 @@ func renderPoint(t *table, p inspect.RecoveryPoint, now time.Time) {
 	}
 	t.row(text("taken"), text(taken))
 	t.row(text("files"), text(filesText(p.Files)))
-	t.row(text("merged marker"), text(mergedText(p.Merged)))
+	t.row(text("merged marker"), text(mergedText(p.Merged, store)))
 	t.line("")
 	t.row(text("OPERATOR"), text("ID"), text("UID"), num("PARALLELISM"), num("MAX"), text("STATES"))
 	for _, op := range p.Operators {
@@ -185,7 +185,14 @@ func renderPoint(t *table, p inspect.RecoveryPoint, now time.Time) {
 		return
 	}
 	t.line("")
-	t.row(text("MARKER OF OPERATOR"), num("SUBTASK"), text("KIND"), text("TOPIC"), text("TOPIC ID"), text("NEXT OFFSETS"))
+	row := func(operator, subtask, kind, topic, id, offsets string) {
+		cells := []cell{text(operator), num(subtask), text(kind)}
+		if store != inspect.StoreFluss { // whose markers name no table
+			cells = append(cells, text(topic), text(id))
+		}
+		t.row(append(cells, text(offsets))...)
+	}
+	row("MARKER OF OPERATOR", "SUBTASK", "KIND", "TOPIC", "TOPIC ID", "NEXT OFFSETS")
 	for _, m := range p.Markers {
 		what := offsetsText(m.Offsets)
 		if m.Problem != nil {
@@ -193,9 +200,9 @@ func renderPoint(t *table, p inspect.RecoveryPoint, now time.Time) {
 		} else if m.Kind == inspect.MarkerOther {
 			what = "an object of class " + safe(m.Class)
 		}
-		t.row(text(m.OperatorID), num(fmt.Sprint(m.Subtask)), text(string(m.Kind)), text(deref(m.Topic)), text(deref(m.TopicID)), text(what))
+		row(m.OperatorID, fmt.Sprint(m.Subtask), string(m.Kind), deref(m.Topic), deref(m.TopicID), what)
 	}
-	renderOffsets(t, "merged marker", p.Merged.Offsets)
+	renderOffsets(t, store, "merged marker", p.Merged.Offsets)
 }
 
 func filesText(f inspect.Files) string {
@@ -213,12 +220,12 @@ func deref(s *string) string {
 	return *s
 }
 
-func mergedText(m inspect.Merged) string {
+func mergedText(m inspect.Merged, store inspect.Store) string {
 	switch m.Kind {
 	case inspect.MergedVersioned:
 		return fmt.Sprintf("versioned, %d partitions of topic %s (id %s)", len(m.Offsets), safe(deref(m.Topic)), safe(deref(m.TopicID)))
 	case inspect.MergedLegacy:
-		return fmt.Sprintf("legacy, %d partitions, no topic identity", len(m.Offsets))
+		return fmt.Sprintf("legacy, %d %ss, no %s identity", len(m.Offsets), store.Part(), store.Log())
 	case inspect.MergedNone:
 		return "none: a restore from here begins with an empty action state"
 	default:
@@ -245,12 +252,12 @@ func offsetsText(o inspect.Offsets) string {
 	return strings.Join(parts, "  ")
 }
 
-func renderOffsets(t *table, title string, o inspect.Offsets) {
+func renderOffsets(t *table, store inspect.Store, title string, o inspect.Offsets) {
 	if len(o) == 0 {
 		return
 	}
 	t.line("")
-	t.row(num("PARTITION"), num(strings.ToUpper(title)))
+	t.row(num(strings.ToUpper(store.Part())), num(strings.ToUpper(title)))
 	for _, p := range o.Partitions() {
 		t.row(num(fmt.Sprint(p)), num(figures.Group(o[p])))
 	}
@@ -285,7 +292,7 @@ func renderBoundary(t *table, b inspect.CleanupBoundary, now time.Time) {
 		t.row(text(op.PlanID), text(string(op.Status)), num(figures.Group(op.ControlOffset)), num(clock.Age(now.Sub(op.Time))), num(below), num(again),
 			text(op.SourceRecoveryPoint), text(offsetsText(op.Offsets)))
 	}
-	renderOffsets(t, "boundary in force", b.Offsets)
+	renderOffsets(t, inspect.StoreKafka, "boundary in force", b.Offsets)
 }
 
 // renderRules is the verdict of a validation and what each rule says.

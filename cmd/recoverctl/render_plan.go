@@ -102,7 +102,7 @@ func renderReview(t *table, file string, r actions.PlanReview, now time.Time) {
 		t.row(text("from"), text(r.SourceRecoveryPoint))
 		t.row(text("topic"), text(r.Topic))
 		t.row(text("topic id"), text(r.TopicID))
-		renderOffsets(t, "delete up to", r.Offsets)
+		renderOffsets(t, inspect.StoreKafka, "delete up to", r.Offsets)
 		t.line("")
 		t.line("? the file alone was looked at: no brokers are configured, so nothing is said about what it would do now")
 		return

@@ -123,7 +123,14 @@ func isPlanID(text string) (bool, error) {
 
 // kafkaJob is the chosen job where a cluster is configured.
 func (a *app) kafkaJob(op string) (inspect.Job, error) {
-	if len(a.selection.Profile.Kafka.Brokers) == 0 {
+	job, err := a.jobOrNone()
+	if err == nil {
+		err = job.HasCleanups(op)
+	}
+	switch {
+	case err != nil:
+		return inspect.Job{}, err
+	case len(a.selection.Profile.Kafka.Brokers) == 0:
 		return inspect.Job{}, fault.New(fault.Config, op, "no brokers are configured").
 			WithHint("give --brokers HOST:PORT or set kafka.brokers in the profile")
 	}

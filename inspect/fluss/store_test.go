@@ -257,6 +257,15 @@ func TestRowsInAnotherBucket(t *testing.T) {
 			t.Errorf("%+v", a)
 		}
 	}
+	at := slices.IndexFunc(got.Findings, func(f inspect.Finding) bool { return f.Rule == "records-elsewhere" })
+	if at < 0 {
+		t.Fatal(got.Findings)
+	}
+	f := got.Findings[at]
+	if f.Cause != "2 records lie in another bucket than their keys compute to with 3 buckets: the job may look for them elsewhere" ||
+		strings.Contains(f.Next, "topic") || !slices.Equal(f.Refs, []string{"bucket 1 offset 1", "bucket 1 offset 2"}) || f.Numbers["buckets"] != int32(3) {
+		t.Errorf("%+v", f)
+	}
 }
 
 func TestWhatATableIsNow(t *testing.T) {
