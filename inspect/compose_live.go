@@ -129,9 +129,13 @@ const adHoc = "adhoc"
 // flags are how a command names the job; empty where it has no name of its own.
 func (j Job) flags() string {
 	if j.Profile == "" || j.Profile == adHoc || j.Name == "" || j.Name == adHoc {
-		return ""
+		return j.Flags
 	}
-	return "-p " + shellword.Quote(safetext.Of(j.Profile).String()) + " -j " + shellword.Quote(safetext.Of(j.Name).String())
+	flags := "-p " + shellword.Quote(safetext.Of(j.Profile).String()) + " -j " + shellword.Quote(safetext.Of(j.Name).String())
+	if j.Flags != "" {
+		flags += " " + j.Flags
+	}
+	return flags
 }
 
 func sinceWords(live LiveState) string {

@@ -19,6 +19,7 @@ const (
 type Job struct {
 	Profile            string
 	Name               string
+	Flags              string // what else a command is given to know the job by, as words of a shell; empty: nothing
 	Runtime            Release
 	Store              Store    // empty: Kafka
 	Topic              string   // or table, as database.table

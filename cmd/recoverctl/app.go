@@ -95,7 +95,9 @@ func (a *app) job() (inspect.Job, error) {
 	if err != nil {
 		return inspect.Job{}, err
 	}
-	return jobOf(a.selection.Profile.Name, j), nil
+	job := jobOf(a.selection.Profile.Name, j)
+	job.Flags = givenFlags(a.flags)
+	return job, nil
 }
 
 func jobOf(profile string, j config.Job) inspect.Job {

@@ -81,7 +81,9 @@ func (a *app) console(ctx context.Context) error {
 	defer systems.close()
 	list := make([]inspect.Job, 0, len(profile.Jobs))
 	for _, j := range profile.Jobs {
-		list = append(list, jobOf(profile.Name, j))
+		job := jobOf(profile.Name, j)
+		job.Flags = givenFlags(a.flags)
+		list = append(list, job)
 	}
 	look, applies := theme.New(a.look()), apply.NewCurrent()
 	callsOf := consoleCalls{in}
@@ -93,7 +95,7 @@ func (a *app) console(ctx context.Context) error {
 		Scans: scans, FindKey: callsOf.findKey, Records: callsOf.records, Guides: consoleGuides{app: a, systems: systems},
 		Theme: look, Now: a.clock.Now, Jobs: list, Source: in, LiveEvery: live.Usual, Plans: consolePlans{app: a, in: in, systems: systems, prompt: prompt, applies: applies},
 		Others:      a.consoleArkFlow(profile, systems, prompt, look, applies),
-		Explained:   explainedJobs(profile, nil),
+		Explained:   explainedJobs(profile, nil, givenFlags(a.flags)),
 		Settings:    consoleSettings{consoleDocuments: consoleDocuments{a, applies}, in: in, systems: systems, prompt: prompt},
 		Rollbacks:   consoleRollbacks{consoleDocuments: consoleDocuments{a, applies}, in: in, prompt: prompt},
 		Connections: func() []views.Connection { return connectionList(profile, systems) },

@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -60,7 +61,7 @@ Exit codes: 0 a known message was found, 1 none was, 6 there is no such file.`,
 			if err != nil {
 				return err
 			}
-			e := explain.Text(text, explainedJobs(a.selection.Profile, a.selection.Job))
+			e := explain.Text(text, explainedJobs(a.selection.Profile, a.selection.Job, givenFlags(a.flags)))
 			if err := a.printer().result("Explanation", e, nil, func(t *table) { renderExplanation(t, e) }); err != nil {
 				return err
 			}
@@ -73,19 +74,23 @@ Exit codes: 0 a known message was found, 1 none was, 6 there is no such file.`,
 }
 
 // explainedJobs are the jobs of a profile as messages are linked to them. A job
-// that was chosen is the only one.
-func explainedJobs(p config.Profile, chosen *config.Job) []explain.Job {
+// that was chosen is the only one. given are the flags that are given beside them.
+func explainedJobs(p config.Profile, chosen *config.Job, given string) []explain.Job {
 	jobs := p.Jobs
 	if chosen != nil {
 		jobs = []config.Job{*chosen}
 	}
 	out := make([]explain.Job, 0, len(jobs))
 	for _, j := range jobs {
-		if p.Name == config.AdHoc || j.Name == config.AdHoc {
-			continue // no flag names those
+		flags := given
+		if p.Name != config.AdHoc && j.Name != config.AdHoc {
+			flags = strings.TrimSuffix("-p "+shellword.Quote(safe(p.Name))+" -j "+shellword.Quote(safe(j.Name))+" "+given, " ")
+		}
+		if flags == "" {
+			continue // nothing names it
 		}
 		job := explain.Job{
-			Flags:  "-p " + shellword.Quote(safe(p.Name)) + " -j " + shellword.Quote(safe(j.Name)),
+			Flags:  flags,
 			Topics: []string{j.ActionState.Topic}, Points: j.RecoveryPoints,
 		}
 		if j.Fluss.Table != "" {

@@ -1,0 +1,42 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/recoverctl/recoverctl/internal/shellword"
+)
+
+// givenFlags are the flags by which this command was told of the job and its
+// systems, as words of a shell, so that a command that is shown asks about the same
+// ones. Profile and job are named by whoever shows it; what says only how to run or
+// to print is none of them.
+func givenFlags(flags *pflag.FlagSet) string {
+	if flags == nil {
+		return ""
+	}
+	aside := []string{"profile", "job", "output", "timeout", "access", "environment", "no-color", "help"}
+	var words []string
+	flags.Visit(func(f *pflag.Flag) {
+		if slices.Contains(aside, f.Name) {
+			return
+		}
+		values := []string{f.Value.String()}
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			values = list.GetSlice()
+		}
+		for _, value := range values {
+			switch {
+			case f.Value.Type() == "bool" && value == "true":
+				words = append(words, "--"+f.Name)
+			case f.Value.Type() == "bool":
+				words = append(words, "--"+f.Name+"="+value)
+			default:
+				words = append(words, "--"+f.Name, shellword.Quote(safe(value)))
+			}
+		}
+	})
+	return strings.Join(words, " ")
+}
