@@ -55,7 +55,7 @@ func TestWhatAHubDoesWrong(t *testing.T) {
 		"nothing":                   {say(200, asJSON, ""), fault.Unsupported, "URL answers GET /api/v1/jobs with nothing where a list was expected", "older hubs lose the body of an answer above 1 MiB"},
 		"an object that is no list": {say(200, asJSON, `{"jobs":[]}`), fault.Unsupported, "URL/api/v1/jobs answers with JSON that is no list", "is this the API"},
 		"a body cut at 1 MiB": {say(200, asJSON, `[{"job_id":"`+strings.Repeat("x", 1<<20-12)), fault.Corrupt,
-			"the answer of URL/api/v1/jobs is not JSON at byte 1048576 of 1048576 (unexpected end of JSON input): " + `[{"job_id":"` + strings.Repeat("x", 187) + "…", "is this the API"},
+			"the answer of URL/api/v1/jobs is not JSON at byte 1048576 of 1048576 (unexpected end of JSON input): " + `[{"job_id":"` + strings.Repeat("x", 187) + "…", "it ends in the middle: try again"},
 		"half a body": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "100")
 			_, _ = io.WriteString(w, `[{"job_id":`)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"reflect"
+	"strings"
 
 	"github.com/recoverctl/recoverctl/internal/fault"
 	"github.com/recoverctl/recoverctl/internal/safetext"
@@ -54,6 +55,9 @@ func (c *Client) decode(answer Answer, value any) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &syntax):
+		if strings.HasPrefix(syntax.Error(), "unexpected end") { // the package has no other name for it
+			hint = "it ends in the middle: try again; if it stays, look at the proxy or load balancer between"
+		}
 		return fault.New(fault.Corrupt, op, "the answer of %s is not JSON at byte %d of %d (%s): %s",
 			answer.URL, syntax.Offset, len(answer.Body), safetext.Error(syntax), c.excerpt("", answer.Body)).
 			WithHint("%s", hint).WithRef(answer.URL.String())
