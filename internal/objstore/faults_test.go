@@ -49,7 +49,7 @@ func TestFaultsSayWhatIsWrong(t *testing.T) {
 		"a closed port":   {config: func(c *objstore.Config) { c.Endpoint = "http://127.0.0.1:1" }, kind: fault.Unreachable, says: "http://127.0.0.1:1 can't be reached", hint: "endpoint"},
 		"no TLS":          {config: func(c *objstore.Config) { c.Endpoint = strings.Replace(c.Endpoint, "http:", "https:", 1) }, kind: fault.Unreachable, says: "can't be reached", hint: "http://"},
 		"no such host":    {config: func(c *objstore.Config) { c.Endpoint, c.PathStyle = "http://store.invalid", false }, kind: fault.Unreachable, says: "flink-state.store.invalid", hint: "path-style: true"},
-		"no key":          {config: func(c *objstore.Config) { c.Keys = nil }, kind: fault.Config, says: "no access key", hint: "AWS_ACCESS_KEY_ID"},
+		"no key":          {config: func(c *objstore.Config) { c.Keys = nil }, kind: fault.Config, says: "no access key: neither the environment nor ~/.aws gives one, and the role of this machine is not asked for (AWS_EC2_METADATA_DISABLED)", hint: "AWS_ACCESS_KEY_ID"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

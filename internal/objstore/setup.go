@@ -132,6 +132,10 @@ func (e noKey) Unwrap() error { return e.cause }
 // repeats every layer's.
 func lastSentence(err error) string {
 	text := err.Error()
+	const disabled = "AWS_EC2_METADATA_DISABLED"
+	if strings.Contains(text, disabled) {
+		return "neither the environment nor ~/.aws gives one, and the role of this machine is not asked for (" + disabled + ")"
+	}
 	if at := strings.LastIndex(text, "exceeded maximum number of attempts"); at >= 0 {
 		text = text[at:]
 	}
