@@ -7,6 +7,7 @@ import (
 
 	"github.com/recoverctl/recoverctl/inspect"
 	"github.com/recoverctl/recoverctl/inspect/arkflow"
+	"github.com/recoverctl/recoverctl/internal/figures"
 	"github.com/recoverctl/recoverctl/internal/safetext"
 )
 
@@ -193,8 +194,8 @@ func judgeRestored(p ArkFlowPlan, e ArkFlowEvidence, state string) (Outcome, str
 	case len(from.Positions) == 0:
 		return Applied, fmt.Sprintf("%s; by the hub's rule it was restored from %s, %s is completed and whole since. The point holds no source positions to compare; %s", state, safetext.Of(p.Point), safetext.Of(proof.ID), e.wellBeing())
 	}
-	return Applied, fmt.Sprintf("%s; by the hub's rule it was restored from %s; %s is completed and whole since, and none of its %d source positions lies before the point's; %s",
-		state, safetext.Of(p.Point), safetext.Of(proof.ID), len(from.Positions), e.wellBeing())
+	return Applied, fmt.Sprintf("%s; by the hub's rule it was restored from %s; %s is completed and whole since, and none of its %s lies before the point's; %s",
+		state, safetext.Of(p.Point), safetext.Of(proof.ID), figures.Count(len(from.Positions), "source position", "source positions"), e.wellBeing())
 }
 
 // wellBeing is what else is known of a job that was restored: the hub's own word, and

@@ -203,7 +203,7 @@ func TestArkFlowStreams(t *testing.T) {
 	if got.code != 10 || !strings.Contains(got.errOut, "has no jobs (streams only)") {
 		t.Errorf("exit %d\n%s", got.code, got.errOut)
 	}
-	if got := command(t, "inspect", "arkflow", "events", "--hub", h.url); got.code != 0 || got.out != "the hub has no events of the kind\n" {
+	if got := command(t, "inspect", "arkflow", "events", "--hub", h.url); got.code != 0 || got.out != "the hub has no such events\n" {
 		t.Errorf("exit %d\n%s", got.code, got.out)
 	}
 }

@@ -94,8 +94,9 @@ func renderArkFlowJobs(t *table, l arkflow.JobList, now time.Time) {
 	if len(l.Jobs) > 0 {
 		t.row(text("JOB"), num("VERSION"), text("WANTED"), text("IS"), text("THE HUB SAYS"), text("CHECKPOINTS"), text("PROTECTED BY"))
 		for _, j := range l.Jobs {
-			t.row(text(j.ID), num(exposedNumber(j.Version)), text(exposed(j.Desired)), text(exposed(j.Observed)), text(exposed(j.Convergence)), text(string(j.Health.State)), text(j.Protected.Sentence))
+			t.row(text(j.ID), num(exposedNumber(j.Version)), text(exposed(j.Desired)), text(exposed(j.Observed)), text(exposed(j.Convergence)), text(healthByRecord(j.Health)), text(j.Protected.Sentence))
 		}
+		t.line("of checkpoints the hub's records alone were read: recoverctl inspect arkflow job ID reads the store")
 	} else if l.Hub.Generation.HasJobs() {
 		t.line("the hub has no jobs")
 	}
@@ -238,9 +239,18 @@ func renderArkFlowPoints(t *table, l arkflow.PointList, now time.Time) {
 	renderUnchecked(t, l.Unchecked)
 }
 
+// healthByRecord is a job's checkpoint health where its store was not read: what is
+// good by the hub's word alone is no more than that.
+func healthByRecord(h arkflow.Health) string {
+	if h.State == arkflow.HealthGood {
+		return string(h.State) + " by record"
+	}
+	return string(h.State)
+}
+
 func renderArkFlowEvents(t *table, l arkflow.EventList, now time.Time) {
 	if len(l.Events) == 0 {
-		t.line("the hub has no events of the kind")
+		t.line("the hub has no such events")
 		return
 	}
 	t.row(num("AGE"), text("TIME"), text("NODE"), text("TYPE"), text("STREAM"), text("OUTCOME"), text("MESSAGE"))

@@ -8,6 +8,7 @@ import (
 	"github.com/recoverctl/recoverctl/inspect"
 	"github.com/recoverctl/recoverctl/internal/arkhub"
 	"github.com/recoverctl/recoverctl/internal/arkhub/artefact"
+	"github.com/recoverctl/recoverctl/internal/figures"
 )
 
 // The rules of a restore, in the order in which they decide.
@@ -127,7 +128,7 @@ func (p *Point) judgeManifest(j *judging, f pointFacts) {
 		return
 	}
 	m := f.manifest
-	j.say(RuleManifestReads, reads, inspect.Passed, "%d tasks, %d source positions", len(m.TaskAttempts), len(m.SourcePositions))
+	j.say(RuleManifestReads, reads, inspect.Passed, "%s, %s", figures.Count(len(m.TaskAttempts), "task", "tasks"), figures.Count(len(m.SourcePositions), "source position", "source positions"))
 	computed := m.Computed()
 	j.check(RuleManifestSealed, "the manifest's checksum is right", computed == m.Checksum,
 		fmt.Sprintf("recomputed: %d", computed), fmt.Sprintf("it says %d, and recomputed it is %d: the manifest was changed or damaged", m.Checksum, computed))
@@ -178,7 +179,7 @@ func (p *Point) judgeTasks(j *judging, t Target, m artefact.Manifest) {
 		}
 		seen[a.TaskID] = true
 	}
-	j.check(RuleTasksOnce, "no task is in it twice", len(twice) == 0, fmt.Sprintf("%d tasks", len(seen)), "twice in it: "+few(twice))
+	j.check(RuleTasksOnce, "no task is in it twice", len(twice) == 0, figures.Count(len(seen), "task", "tasks"), "twice in it: "+few(twice))
 	const set = "its tasks are those that the job must have"
 	if t.Tasks == nil {
 		j.say(RuleTaskSet, set, inspect.NotChecked, "the job's plan is not exposed; the point has %d tasks", len(seen))
@@ -212,7 +213,7 @@ func (p *Point) judgeTasks(j *judging, t Target, m artefact.Manifest) {
 		}
 	}
 	j.check(RuleStateOfTasks, "there is state of every task", len(stateless) == 0 && len(m.TaskAttempts) > 0,
-		fmt.Sprintf("%d tasks in %d objects", len(m.TaskAttempts), len(p.States)), "no state of: "+few(stateless))
+		figures.Count(len(m.TaskAttempts), "task", "tasks")+" in "+figures.Count(len(p.States), "object", "objects"), "no state of: "+few(stateless))
 }
 
 // judgeStates tells of the objects with state.
@@ -284,7 +285,7 @@ func warnPositions(newestFirst []Point) {
 		}
 		const title = "its sources know where to go on"
 		older := slices.IndexFunc(newestFirst[i+1:], func(o Point) bool { return len(o.Positions) > 0 })
-		rule := inspect.Rule{Code: RulePositions, Title: title, Result: inspect.Passed, Message: fmt.Sprintf("%d source positions", len(p.Positions))}
+		rule := inspect.Rule{Code: RulePositions, Title: title, Result: inspect.Passed, Message: figures.Count(len(p.Positions), "source position", "source positions")}
 		switch {
 		case len(p.Positions) > 0:
 		case older >= 0:
