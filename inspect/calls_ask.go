@@ -50,7 +50,7 @@ func (i *Inspector) Calls(ctx context.Context, job Job, ask CallAsk, watch func(
 	case ev.dataErr != nil:
 		return calls, nil, ev.dataErr
 	case !ev.data.Exists:
-		return calls, nil, MissingTopic(job.Topic)
+		return calls, nil, MissingLog(job)
 	}
 	q := CallQuestion{Job: job, Points: ev.markers(job, points, ask.Points != nil), Plan: ask.Plan, All: ask.All, Keys: ask.Keys, Prefix: ask.Prefix, Dictionary: ask.Dictionary, Final: ask.Final}
 	if q.Dictionary == nil {

@@ -92,7 +92,7 @@ type runningRead struct {
 // partly is the overview without the systems that are awaited.
 func (i *Inspector) partly(job Job, ev reading, listed listing, live runningRead, awaiting Awaited) (JobOverview, Awaited, error) {
 	if awaiting.Log {
-		ev = reading{at: i.clock.Now(), dataErr: fault.New(fault.Unreachable, "connect", "the brokers have not answered yet")}
+		ev = reading{at: i.clock.Now(), dataErr: fault.New(fault.Unreachable, "connect", "the %s have not answered yet", job.Store.Servers())}
 		ev.controlErr = ev.dataErr
 	}
 	o := i.compose(job, ev, listed, live)
@@ -106,8 +106,8 @@ func (i *Inspector) partly(job Job, ev reading, listed listing, live runningRead
 	o.Findings = slices.DeleteFunc(o.Findings, func(f Finding) bool { return f.Rule == ruleTopicUnreadable })
 	o.Findings = inOrder(append([]Finding{{
 		Severity: SeverityWarning, Rule: "brokers-awaited", Refs: []string{}, Numbers: Named{},
-		Cause: "the brokers have not answered yet: whether a restore would be accepted is not known until they do",
-		Next:  "wait; if it lasts, look whether the brokers can be reached from here",
+		Cause: "the " + job.Store.Servers() + " have not answered yet: whether a restore would be accepted is not known until they do",
+		Next:  "wait; if it lasts, look whether the " + job.Store.Servers() + " can be reached from here",
 	}}, o.Findings...))
 	return o, awaiting, errors.Join(listed.err, live.err)
 }
@@ -274,9 +274,13 @@ func nearbyOf(s PointSummary) *Nearby {
 // topic, nor a recovery point, nor the running job.
 func (o JobOverview) Empty() bool { return o.TopicID == "" && len(o.Points) == 0 && o.Live == nil }
 
-// MissingTopic is the fault for a data topic that does not exist.
-func MissingTopic(name string) error {
-	return fault.New(fault.NotFound, "describe topic", "topic %s does not exist, or this user may not see it", quote(name)).
-		WithHint("check --topic and the brokers: on a cluster with ACLs a topic without Describe looks like a missing one").
-		WithRef("topic " + name)
+// MissingLog is the fault for a job's topic or table that does not exist.
+func MissingLog(job Job) error {
+	log := job.Store.Log()
+	hint := "check --topic and the brokers: on a cluster with ACLs a topic without Describe looks like a missing one"
+	if job.Store == StoreFluss {
+		hint = "check fluss.table and fluss.servers of the job: on a cluster with rights a table without DESCRIBE looks like a missing one"
+	}
+	return fault.New(fault.NotFound, "describe "+log, "%s %s does not exist, or this user may not see it", log, quote(job.Topic)).
+		WithHint("%s", hint).WithRef(log + " " + job.Topic)
 }

@@ -104,9 +104,17 @@ func KeyOf(k flinkkey.Key, f KeyFigures) KeyState {
 		}
 	}
 	if k.NotExact {
-		s.Notes = append(s.Notes, "Java before version 19 may print this number with more digits: the texts and the partition of generations 1 and 2 are then others. The digest is exact.")
+		s.Notes = append(s.Notes, "Java before version 19 may print this number with more digits: the texts and the "+f.store().Part()+" of generations 1 and 2 are then others. The digest is exact.")
 	}
 	return s
+}
+
+// store is the one whose words are used.
+func (f KeyFigures) store() Store {
+	if f.BucketOf != nil {
+		return StoreFluss
+	}
+	return StoreKafka
 }
 
 // CallKeys are the keys under which its actions are looked for.
@@ -145,7 +153,11 @@ func (i *Inspector) Key(ctx context.Context, job Job, k flinkkey.Key, f KeyFigur
 	s = KeyOf(k, f)
 	s.Scanned, s.Actions = &calls.Scanned, append(s.Actions, calls.Actions...)
 	if at := slices.IndexFunc(s.Actions, func(a ActionCalls) bool { return a.Elsewhere != nil }); at >= 0 {
-		s.Notes = append(s.Notes, fmt.Sprintf("Some of its records lie on another %s than computed, the first on %d: the number of %ss was changed, or somebody else wrote them.", job.Store.Part(), s.Actions[at].Partition, job.Store.Part()))
+		in, why := "on", "the number of partitions was changed"
+		if job.Store == StoreFluss {
+			in, why = "in", "the table has another bucket key than the agent's"
+		}
+		s.Notes = append(s.Notes, fmt.Sprintf("Some of its records lie %s another %s than computed, the first %s %d: %s, or somebody else wrote them.", in, job.Store.Part(), in, s.Actions[at].Partition, why))
 	}
 	return s, faults
 }

@@ -36,7 +36,7 @@ func (i *Inspector) Records(ctx context.Context, job Job) (*RecordBrowser, error
 	case err != nil:
 		return nil, err
 	default:
-		return nil, MissingTopic(job.Topic)
+		return nil, MissingLog(job)
 	}
 	reader, ok := i.log.(RecordReader)
 	if !ok {

@@ -67,6 +67,14 @@ func (s Store) Log() string {
 	return "topic"
 }
 
+// Servers is what those who keep the log are called.
+func (s Store) Servers() string {
+	if s == StoreFluss {
+		return "Fluss servers"
+	}
+	return "brokers"
+}
+
 // The codes of the rules by which a restore from Fluss is judged: those of the
 // messages by which it fails.
 const (

@@ -142,11 +142,11 @@ func (a *app) checkJob(ctx context.Context, in *inspect.Inspector, job inspect.J
 	add := func(what, detail string, err error) {
 		probes = append(probes, probeOf(safe(job.Name)+": "+what, detail, err))
 	}
-	if brokers && job.Topic != "" {
+	if brokers && job.Topic != "" && job.Store != inspect.StoreFluss { // whose table is asked for beside its servers
 		topic, err := in.Topic(ctx, job)
 		detail := fmt.Sprintf("%d partitions, topic id %s; offsets and settings readable", len(topic.Partitions), topic.TopicID)
 		if err == nil && !topic.Exists {
-			err = inspect.MissingTopic(job.Topic)
+			err = inspect.MissingLog(job)
 		}
 		add("topic "+safe(job.Topic), detail, err)
 	}

@@ -54,6 +54,9 @@ func TestCommandsOnFlussSpeakOfTablesAndBuckets(t *testing.T) {
 	}{
 		"job":      {[]string{"inspect", "job", "--calls"}, 0, "their records stay in the table until they expire (table.log.ttl)"},
 		"points":   {[]string{"inspect", "points", "--calls"}, 0, "the table has the buckets 0-7"},
+		"no calls": {[]string{"inspect", "key", "string:nobody"}, 0, "no action of it is in the table"},
+		"a key":    {[]string{"inspect", "key", "string:alice"}, 0, "bucket"},
+		"offline":  {[]string{"inspect", "key", "string:alice", "--offline"}, 0, "no table was asked for its actions"},
 		"calls":    {[]string{"inspect", "calls"}, 0, "BUCKET"},
 		"a point":  {[]string{"inspect", "point", point}, 0, "legacy, 8 buckets, no table identity"},
 		"validate": {[]string{"validate", "restore", point, "--calls"}, 0, "BUCKET"},

@@ -64,7 +64,7 @@ Exit codes: 0 nothing at or above --fail-on was found, 1 something was,
 				o, err := in.WatchingLists(a.listProgress()).Overview(cmd.Context(), job)
 				if o.Empty() {
 					if err == nil {
-						err = inspect.MissingTopic(job.Topic)
+						err = inspect.MissingLog(job)
 					}
 					return err
 				}

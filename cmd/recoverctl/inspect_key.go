@@ -75,7 +75,7 @@ func keyOf(op, text string) (flinkkey.Key, error) {
 }
 
 func (a *app) showKey(s inspect.KeyState, faults []error) error {
-	if err := a.printer().result("KeyState", s, faults, func(t *table) { renderKey(t, s) }); err != nil {
+	if err := a.printer().result("KeyState", s, faults, func(t *table) { renderKey(t, s, a.storeOfChosen()) }); err != nil {
 		return err
 	}
 	if len(faults) > 0 || s.Scanned != nil && s.Scanned.Partial {
@@ -84,7 +84,7 @@ func (a *app) showKey(s inspect.KeyState, faults []error) error {
 	return nil
 }
 
-func renderKey(t *table, s inspect.KeyState) {
+func renderKey(t *table, s inspect.KeyState, store inspect.Store) {
 	t.line(s.Type + ":" + safe(s.Value))
 	for _, note := range s.Notes {
 		t.line("  " + note)
@@ -120,10 +120,14 @@ func renderKey(t *table, s inspect.KeyState) {
 	t.line("")
 	switch {
 	case s.Scanned == nil:
-		t.line("no topic was asked for its actions")
+		t.line("no " + store.Log() + " was asked for its actions")
 		return
 	case len(s.Actions) == 0:
-		t.line(fmt.Sprintf("no action of it is on the topic (%s)", scannedText(*s.Scanned)))
+		in := "on"
+		if store == inspect.StoreFluss {
+			in = "in"
+		}
+		t.line(fmt.Sprintf("no action of it is %s the %s (%s)", in, store.Log(), scannedText(*s.Scanned)))
 		return
 	}
 	t.line(scannedText(*s.Scanned))

@@ -408,7 +408,7 @@ func callsOnRecord(o inspect.JobOverview) string {
 	case n != nil:
 		return fmt.Sprintf("%s pending, %s overwritten, %s unmatched, in %s records", figures.Group(n.Pending), figures.Group(n.Overwritten), figures.Group(n.Unmatched), figures.Group(o.Scan.Records))
 	case o.Scan != nil:
-		return "not all of the topic was scanned"
+		return "not all of the " + o.Store.Log() + " was scanned"
 	default:
 		return notScanned
 	}

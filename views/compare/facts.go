@@ -48,7 +48,7 @@ func (s *Screen) facts() []Fact {
 		of("age", summary(func(p inspect.PointSummary) (string, theme.Tone) {
 			return phrase.Age(p.Taken, s.options.Reading.At) + " (" + phrase.Safe(string(p.Taken.Source)) + ")", theme.Plain
 		})),
-		of("replays", summary(replays)),
+		of("replays", summary(func(p inspect.PointSummary) (string, theme.Tone) { return replays(s.options.Reading.Overview.Store, p) })),
 		of("calls that run again", summary(func(p inspect.PointSummary) (string, theme.Tone) { return phrase.Calls(p.RunsAgain), theme.Plain })),
 		of("pinned", summary(func(p inspect.PointSummary) (string, theme.Tone) { return yes(p.Pinned), theme.Plain })),
 		of("kind", read(kind)),
@@ -79,11 +79,11 @@ func yes(b bool) string {
 	return "no"
 }
 
-func replays(p inspect.PointSummary) (string, theme.Tone) {
+func replays(store inspect.Store, p inspect.PointSummary) (string, theme.Tone) {
 	if p.Verdict != inspect.Accepted {
 		return "nothing: it is " + string(p.Verdict), theme.Plain
 	}
-	return fmt.Sprintf("a span of %s in %s", figures.Group(p.Span), phrase.Count(len(p.Validation.Window), "partition", "partitions")), theme.Plain
+	return fmt.Sprintf("a span of %s in %s", figures.Group(p.Span), phrase.Parts(store, len(p.Validation.Window))), theme.Plain
 }
 
 func kind(p inspect.RecoveryPoint) string {

@@ -3,6 +3,7 @@ package compare
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/recoverctl/recoverctl/inspect"
 	"github.com/recoverctl/recoverctl/internal/figures"
@@ -33,7 +34,7 @@ func (s *Screen) page(width int) []string {
 	return p.Lines
 }
 
-// markers are where each reads from, of the partitions where that differs.
+// markers are where each reads from, of the partitions or buckets where that differs.
 func (s *Screen) markers(p *sheet.Page) {
 	p.Title("Reads from (merged marker)")
 	var offsets [2]inspect.Offsets
@@ -51,6 +52,7 @@ func (s *Screen) markers(p *sheet.Page) {
 	if len(offsets[0]) == 0 || len(offsets[1]) == 0 {
 		return
 	}
+	store := s.options.Reading.Overview.Store
 	parts := offsets[0].Partitions()
 	for _, part := range offsets[1].Partitions() {
 		if _, ok := offsets[0][part]; !ok {
@@ -72,11 +74,11 @@ func (s *Screen) markers(p *sheet.Page) {
 		})
 	}
 	if len(same) > 0 {
-		p.Say(fmt.Sprintf("the same on %s: %s", phrase.Count(len(same), "partition", "partitions"), figures.Ranges(same, 6)))
+		p.Say(fmt.Sprintf("the same on %s: %s", phrase.Parts(store, len(same)), figures.Ranges(same, 6)))
 	}
 	if len(rows) > 0 {
 		p.Table([]sheet.Column{
-			{Title: "PARTITION", Right: true}, {Title: s.sides[0].name, Right: true}, {Title: s.sides[1].name, Right: true}, {Title: "DIFFERENCE", Right: true},
+			{Title: strings.ToUpper(store.Part()), Right: true}, {Title: s.sides[0].name, Right: true}, {Title: s.sides[1].name, Right: true}, {Title: "DIFFERENCE", Right: true},
 		}, rows)
 	}
 }

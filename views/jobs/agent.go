@@ -89,7 +89,7 @@ func verdictWords(accepted, rejected, unknown int) []string {
 func (a *agent) detail(width int) []string {
 	th, j, reading := a.options.Theme, a.job, a.reader.Reading
 	if !reading.Known() && a.reader.Busy() {
-		return []string{th.Paint(theme.Muted, phrase.Clip("topic "+phrase.Safe(j.Topic)+", recovery points in "+
+		return []string{th.Paint(theme.Muted, phrase.Clip(j.Store.Log()+" "+phrase.Safe(j.Topic)+", recovery points in "+
 			phrase.Count(len(j.RecoveryPoints), "place", "places"), width, th.Signs.More))}
 	}
 	problems := reading.Problems()
@@ -117,9 +117,13 @@ func (a *agent) detail(width int) []string {
 	facts = append(facts,
 		"calls at risk: "+risk,
 		points,
-		reading.BoundarySentence(),
-		fmt.Sprintf("last cleanup %s, read %s", phrase.Operation(reading.Overview.LastOperation, reading.At), phrase.Clock(reading.At, reading.At)),
 	)
+	read := "read " + phrase.Clock(reading.At, reading.At)
+	if j.Store != inspect.StoreFluss { // which has no cleanups
+		facts = append(facts, reading.BoundarySentence())
+		read = "last cleanup " + phrase.Operation(reading.Overview.LastOperation, reading.At) + ", " + read
+	}
+	facts = append(facts, read)
 	return append(lines, a.muted(facts, width)...)
 }
 

@@ -24,10 +24,10 @@ const NotConnected = "not connected"
 // Safe is text from outside as one line that a terminal may show.
 func Safe(s string) string { return safetext.Of(s).String() }
 
-// Job is what a job is called: its name, or its topic where it has none.
+// Job is what a job is called: its name, or its topic or table where it has none.
 func Job(j inspect.Job) string {
 	if j.Name == "" {
-		return "job of topic " + Safe(j.Topic)
+		return "job of " + j.Store.Log() + " " + Safe(j.Topic)
 	}
 	return Safe(j.Name)
 }
