@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/recoverctl/recoverctl/inspect"
+	"github.com/recoverctl/recoverctl/inspect/arkflow"
 	"github.com/recoverctl/recoverctl/internal/safetext"
 )
 
@@ -28,6 +29,9 @@ func ArkFlowReport(d Document, e ArkFlowEvidence) DocumentReport {
 		r.Warnings = append(r.Warnings, arkflowWarnings(p, e)...)
 		if p.Kind == KindArkFlowRestart {
 			r.Notes = append(r.Notes, restartNotes(e)...)
+		}
+		if p.RoundKind() != "" && e.Job.Job.Health.State == arkflow.HealthDegraded {
+			r.Notes = append(r.Notes, "The job's checkpoint health is degraded, and this round may end as the others did: "+safetext.Of(e.Job.Job.Health.Sentence).String()+".")
 		}
 	}
 	return r

@@ -8,6 +8,7 @@ import (
 
 	"github.com/recoverctl/recoverctl/actions"
 	"github.com/recoverctl/recoverctl/actions/arkflow"
+	inspected "github.com/recoverctl/recoverctl/inspect/arkflow"
 	"github.com/recoverctl/recoverctl/internal/arkhub"
 	"github.com/recoverctl/recoverctl/internal/testkit/arkhubtest"
 )
@@ -27,6 +28,24 @@ func TestASavepoint(t *testing.T) {
 	}
 	if got := s.effects(before); got != "savepoint orders" {
 		t.Errorf("the hub did %s", got)
+	}
+}
+
+// A round of a job whose rounds don't end any more is planned, and the plan says so.
+func TestARoundOfADegradedJob(t *testing.T) {
+	s := newScene(t, arkhub.GenerationJobs)
+	s.set(1)
+	e := s.evidence()
+	d, p := actions.ArkFlowRoundFrom(actions.KindArkFlowSavepoint, e, "")
+	if p != nil {
+		t.Fatal(p.Message)
+	}
+	for _, state := range []inspected.HealthState{inspected.HealthDegraded, inspected.HealthGood} {
+		e.Job.Job.Health.State, e.Job.Job.Health.Sentence = state, "checkpoint-9 has been pending for 20m"
+		notes := strings.Join(actions.ArkFlowReport(d, e).Notes, "\n")
+		if strings.Contains(notes, "may end as the others did: checkpoint-9 has been pending for 20m.") != (state == inspected.HealthDegraded) {
+			t.Errorf("%s: %q", state, notes)
+		}
 	}
 }
 
