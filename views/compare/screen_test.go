@@ -136,3 +136,20 @@ func TestHostileBytesAndASCII(t *testing.T) {
 		viewtest.ASCII(t, d)
 	}
 }
+
+// Points of a job on Fluss are compared by its buckets.
+func TestPointsOfAJobOnFluss(t *testing.T) {
+	source := viewtest.Incident()
+	o, err := source.Overview(context.Background(), viewtest.Job())
+	o.Store = inspect.StoreFluss
+	s := compare.New(compare.Options{Theme: viewtest.Plain(), Source: source, Reading: overview.Reading{Overview: o, Err: err, At: viewtest.Now}, Left: chk44, Right: savepoint})
+	frame := tuitest.New(t, viewtest.Options(viewtest.Plain()), s, 200, 120).Frame()
+	for _, want := range []string{"a span of 12,480 in 64 buckets", "BUCKET"} {
+		if !strings.Contains(frame, want) {
+			t.Errorf("%q is missing:\n%s", want, frame)
+		}
+	}
+	if strings.Contains(strings.ToLower(frame), "partition") {
+		t.Errorf("it speaks of partitions:\n%s", frame)
+	}
+}

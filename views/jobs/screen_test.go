@@ -491,3 +491,19 @@ func TestFilters(t *testing.T) {
 		}
 	}
 }
+
+// Of a job on Fluss nothing is said of cleanups.
+func TestAJobOnFluss(t *testing.T) {
+	job, store, log := quiet()
+	job.Store, job.Topic = inspect.StoreFluss, "flink_agents.order_state"
+	source := &viewtest.Source{}
+	source.Add(job.Name, store, log)
+	busy := tuitest.NewBusy(t, viewtest.Options(viewtest.Plain()), screen(viewtest.Plain(), source, job), 120, 40).Frame()
+	if !strings.Contains(busy, "table flink_agents.order_state, recovery points in 1 place") {
+		t.Errorf("while it is read:\n%s", busy)
+	}
+	frame := tuitest.New(t, viewtest.Options(viewtest.Plain()), screen(viewtest.Plain(), source, job), 120, 40).Frame()
+	if !strings.Contains(frame, "1 recovery point:") || strings.Contains(frame, "boundary:") || strings.Contains(frame, "last cleanup") || strings.Contains(frame, "control topic") {
+		t.Errorf("%s", frame)
+	}
+}
