@@ -213,8 +213,14 @@ func summarize(job Job, points []RecoveryPoint, ev reading) []PointSummary {
 
 // settle finds the nearest accepted points of each one in a list.
 func settle(points []PointSummary) {
+	var newer, older *Nearby
 	for n := range points {
-		points[n].Validation.Older, points[n].Validation.Newer = around(points, n-1, n+1)
+		points[n].Validation.Newer = newer
+		newer = cmp.Or(nearbyOf(points[n]), newer)
+	}
+	for n := len(points) - 1; n >= 0; n-- {
+		points[n].Validation.Older = older
+		older = cmp.Or(nearbyOf(points[n]), older)
 	}
 }
 

@@ -108,6 +108,12 @@ func (s *Store) locate(ctx context.Context, uri string) (target, error) {
 // notReadable is the fault of a scheme that has no file system here. It never
 // says that something is missing.
 func notReadable(l location) *fault.Fault {
+	if l.scheme == "s3n" {
+		s3 := l
+		s3.scheme = SchemeS3
+		return fault.New(fault.Unsupported, "read recovery point", "%s is not readable from here: s3n: is an old name of S3 that Flink has no file system for", l.show()).
+			WithHint("write %s", s3.show())
+	}
 	what := safetext.Of(l.scheme).String() + ":"
 	if name := systemName(l.scheme); name != "" {
 		what = name + " (" + what + ")"
@@ -129,8 +135,6 @@ func systemName(scheme string) string {
 		return "Alibaba OSS"
 	case "cosn":
 		return "Tencent COS"
-	case "s3n":
-		return "an old name of S3: write s3:"
 	default:
 		return ""
 	}

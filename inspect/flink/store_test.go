@@ -118,6 +118,15 @@ func TestOtherSchemesAreNotMissing(t *testing.T) {
 	}
 }
 
+// The old name of S3 has no file system in any Flink of today: what to write is
+// said.
+func TestTheOldNameOfS3(t *testing.T) {
+	_, err := newStore(t, flink.Options{}).Point(context.Background(), "s3n://b/chk-3")
+	if f := fault.Of(err); f.Kind != fault.Unsupported || !strings.Contains(f.Error(), "not readable from here") || f.Hint != "write s3://b/chk-3" {
+		t.Errorf("%v (%s)", err, f.Hint)
+	}
+}
+
 func TestURIsThatCannotBe(t *testing.T) {
 	store := newStore(t, flink.Options{})
 	for _, uri := range []string{"", "  ", "file://otherhost/data/chk-1", "file:relative/chk-1"} {
