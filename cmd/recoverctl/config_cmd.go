@@ -66,9 +66,9 @@ func newConfigCheck(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "check", Short: "Try the connections and the reading rights of every job of the profile", Args: noArgs,
 		Long: `Connects to the profile's brokers, JobManagers, Fluss clusters with their ZooKeeper,
-and object stores, describes and reads what each job needs, and lists its recovery
-points. Of an object store it lists a little and reads one byte, and says which right
-is missing where it may not. Nothing is written anywhere.
+ArkFlow hubs, and object stores, describes and reads what each job needs, and lists
+its recovery points. Of an object store it lists a little and reads one byte, and says
+which right is missing where it may not. Nothing is written anywhere.
 
 Exit codes: 0 everything that is configured works, 1 something does not.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -130,9 +130,11 @@ func (a *app) check(ctx context.Context, in *inspect.Inspector, systems connecti
 	if len(profile.Jobs) == 0 {
 		probes = append(probes, probe{What: "jobs", Result: probeNone, Detail: "no job in profile " + safe(profile.Name)})
 	}
+	hubs := map[string]bool{}
 	for _, j := range profile.Jobs {
 		probes = append(probes, a.checkJob(ctx, in, jobOf(profile.Name, j), len(profile.Kafka.Brokers) > 0)...)
 		probes = append(probes, a.checkFluss(ctx, profile, j, systems.stores)...)
+		probes = append(probes, a.checkArkFlow(ctx, j, systems, hubs)...)
 	}
 	return probes
 }

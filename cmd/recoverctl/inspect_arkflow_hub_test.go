@@ -348,3 +348,45 @@ func TestTheJobThatIsAskedAbout(t *testing.T) {
 		}
 	}
 }
+
+// config check tries each hub once, what each name stands for there, and each log; what
+// can't be reached makes it fail.
+func TestConfigCheckTriesArkFlow(t *testing.T) {
+	t.Parallel()
+	s := startHubScene(t, arkhubtest.Options{})
+	s.set(1)
+	if got := s.apply(s.plan("savepoint", "orders")); got.code != 0 {
+		t.Fatalf("exit %d\n%s%s", got.code, got.out, got.errOut)
+	}
+	check := func(hub string) outcome {
+		file := s.file("config.yaml")
+		yaml := fmt.Sprintf(`default-profile: demo
+profiles:
+  - name: demo
+    environment: staging
+    jobs:
+      - {name: orders, engine: arkflow, arkflow: {hub: %[1]q}}
+      - {name: heartbeat, engine: arkflow, arkflow: {hub: %[1]q, wal: %q}}
+      - {name: other, engine: arkflow, arkflow: {hub: %[1]q}}
+`, hub, filepath.Join(s.home, "none"))
+		if err := os.WriteFile(file, []byte(yaml), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return commandIn(t, s.environ(), "", "config", "check", "--config", file)
+	}
+	got := check(s.url)
+	for _, want := range []string{
+		"✔  orders: hub " + s.url, "jobs (v1); 1 job, 1 stream", "✔  orders: job and its store", " in file://" + s.store, "✔  heartbeat: stream", "on node-a", "✖  heartbeat: write-ahead log ", "there is nothing at ",
+		"–  other", "the hub has no job and no stream of this name",
+	} {
+		if !strings.Contains(got.out, want) {
+			t.Errorf("no %q in\n%s", want, got.out)
+		}
+	}
+	if got.code != 1 || strings.Count(got.out, ": hub ") != 1 {
+		t.Errorf("exit %d\n%s", got.code, got.out)
+	}
+	if got := check("http://127.0.0.1:1"); got.code != 1 || strings.Count(got.out, "✖") != 4 || !strings.Contains(got.out, "can't be reached") {
+		t.Errorf("exit %d\n%s", got.code, got.out)
+	}
+}
