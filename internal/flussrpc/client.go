@@ -3,6 +3,7 @@ package flussrpc
 import (
 	"context"
 	"errors"
+	"net"
 	"slices"
 	"strings"
 	"sync"
@@ -16,7 +17,8 @@ import (
 // Config says how a cluster is reached.
 type Config struct {
 	// Servers are client listeners of coordinators or tablet servers, as in
-	// host:9123. The others are learned from the first that answers.
+	// host:9123; without a port it is DefaultPort. The others are learned from the
+	// first that answers.
 	Servers []string
 
 	Timeout  time.Duration // of one request; zero: DefaultTimeout
@@ -30,6 +32,9 @@ type Config struct {
 	// Dial opens a connection; nil: net.Dialer.
 	Dial DialFunc
 }
+
+// DefaultPort is where a server listens whose configuration says nothing else.
+const DefaultPort = "9123"
 
 // DefaultConnect bounds the opening of one connection.
 const DefaultConnect = 10 * time.Second
@@ -79,6 +84,11 @@ func NewClient(config Config) (*Client, error) {
 		config.Patience = 2 * config.Timeout
 	}
 	config.Servers = slices.Clone(config.Servers)
+	for i, s := range config.Servers {
+		if !strings.Contains(s, ":") {
+			config.Servers[i] = net.JoinHostPort(s, DefaultPort)
+		}
+	}
 	return &Client{config: config, slots: map[string]*slot{}, routes: map[Log]route{}}, nil
 }
 

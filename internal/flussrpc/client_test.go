@@ -672,6 +672,9 @@ func speak(t *testing.T, says string) string {
 				defer conn.Close()
 				var b [64]byte
 				_, _ = conn.Read(b[:])
+				if says == hangUp {
+					return
+				}
 				if says != "" {
 					_, _ = io.WriteString(conn, says)
 					return
@@ -684,17 +687,21 @@ func speak(t *testing.T, says string) string {
 	return l.Addr().String()
 }
 
+// hangUp is what speak is told to close the connection with.
+const hangUp = "\x00"
+
 func TestServersThatAreNotFluss(t *testing.T) {
 	for name, c := range map[string]struct {
 		says string
 		kind fault.Kind
 		text string
 	}{
-		"a web server":        {"HTTP/1.1 400 Bad Request\r\n\r\n", fault.Unsupported, "is no Fluss server"},
-		"a Kafka broker":      {"\x00\x00\x00\x0a\x03\xe8\x00\x00\x00\x23\x00\x00\x00\x00", fault.Unsupported, "is no Fluss server"},
-		"one that says no":    {"\x00\x00\x00\x00", fault.Unsupported, "is no Fluss server"},
-		"one that is silent":  {"", fault.Unreachable, "did not answer ApiVersions"},
-		"one that is cut off": {"\x00\x00\x00\x40\x00\x00\x00\x00\x00abc", fault.Unreachable, "ended"},
+		"a web server":                     {"HTTP/1.1 400 Bad Request\r\n\r\n", fault.Unsupported, "is no Fluss server"},
+		"a Kafka broker":                   {"\x00\x00\x00\x0a\x03\xe8\x00\x00\x00\x23\x00\x00\x00\x00", fault.Unsupported, "is no Fluss server"},
+		"one that says no":                 {"\x00\x00\x00\x00", fault.Unsupported, "is no Fluss server"},
+		"one that is silent":               {"", fault.Unreachable, "did not answer ApiVersions"},
+		"one that is cut off":              {"\x00\x00\x00\x40\x00\x00\x00\x00\x00abc", fault.Unreachable, "ended"},
+		"one that says what is no message": {"\x00\x00\x00\x07\x00\x00\x00\x00\x00\xff\xff", fault.Unsupported, "is no Fluss server: its first answer can't be decoded: proto: cannot"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			address := speak(t, c.says)
@@ -703,6 +710,22 @@ func TestServersThatAreNotFluss(t *testing.T) {
 				t.Errorf("%v (%v)", err, fault.KindOf(err))
 			}
 		})
+	}
+	// A Kafka broker hangs up at a call that it does not know.
+	address := speak(t, hangUp)
+	if _, err := client(t, []string{address}).Cluster(t.Context()); fault.KindOf(err) != fault.Unreachable || !strings.Contains(err.Error(), address+" closed the connection without an answer") || !strings.Contains(fault.Of(err).Hint, "such as a Kafka broker") {
+		t.Errorf("%v", err)
+	}
+	// Without a port it is the usual one.
+	dialled := ""
+	nowhere := func(c *flussrpc.Config) {
+		c.Dial = func(_ context.Context, _, address string) (net.Conn, error) {
+			dialled = address
+			return nil, io.ErrClosedPipe
+		}
+	}
+	if _, err := client(t, []string{"fluss-0"}, nowhere).Cluster(t.Context()); err == nil || dialled != "fluss-0:9123" {
+		t.Errorf("%q was dialled: %v", dialled, err)
 	}
 	// Among others it costs time and nothing else.
 	c := started(t, flusstest.Options{})

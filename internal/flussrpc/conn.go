@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"strings"
 	"sync"
@@ -72,6 +73,7 @@ type Conn struct {
 	writing sync.Mutex // held while a frame is written
 
 	calls   *replies.Calls[Answer]
+	spoke   bool      // an answer has come; the reading goroutine's
 	buffers sync.Pool // of large frames that were let go of
 }
 
@@ -130,7 +132,12 @@ func (c *Conn) Close() {
 func (c *Conn) shakeHands(ctx context.Context, login *Login) error {
 	var versions flusspb.ApiVersionsResponse
 	hello := &flusspb.ApiVersionsRequest{ClientSoftwareName: proto.String("recoverctl"), ClientSoftwareVersion: proto.String("1")}
-	if err := c.Call(ctx, APIVersions, hello, &versions); err != nil {
+	err := c.Call(ctx, APIVersions, hello, &versions)
+	if fault.KindOf(err) == fault.Corrupt { // nothing is known yet that could be damaged
+		return fault.Wrap(fault.Unsupported, "connect", errors.Unwrap(err), "%s is no Fluss server: its first answer can't be decoded", safetext.Of(c.address)).
+			WithHint(hintElse).WithRef(c.ref())
+	}
+	if err != nil {
 		return err
 	}
 	c.kind = ServerKind(versions.GetServerType())
@@ -146,7 +153,7 @@ func (c *Conn) shakeHands(ctx context.Context, login *Login) error {
 	token := append([]byte{0}, login.Username...)
 	token = append(append(token, 0), login.Password.Reveal()...)
 	defer clear(token)
-	err := c.Call(ctx, APIAuthenticate, &flusspb.AuthenticateRequest{Protocol: proto.String("PLAIN"), Token: token}, &flusspb.AuthenticateResponse{})
+	err = c.Call(ctx, APIAuthenticate, &flusspb.AuthenticateRequest{Protocol: proto.String("PLAIN"), Token: token}, &flusspb.AuthenticateResponse{})
 	if refused, ok := errors.AsType[*Error](err); ok && refused.Code == Authenticate {
 		if strings.Contains(refused.Message, "'PLAINTEXT'") {
 			return fault.Wrap(fault.Denied, "log in", err, "%s wants no login of user %s", safetext.Of(c.address), safetext.Of(login.Username)).
@@ -175,7 +182,10 @@ func (c *Conn) Call(ctx context.Context, api API, request, answer proto.Message)
 
 // undecodable is the fault of an answer that is none.
 func (c *Conn) undecodable(api API, err error) error {
-	return fault.Wrap(fault.Corrupt, "ask Fluss", err, "the answer of %s to %s can't be decoded", c.name(), api).WithRef(c.ref())
+	// The library writes a space of another kind, so that nobody compares its words.
+	words := errors.New(strings.ReplaceAll(err.Error(), "\u00a0", " "))
+	return fault.Wrap(fault.Corrupt, "ask Fluss", words, "the answer of %s to %s can't be decoded", c.name(), api).
+		WithHint("the server is of a release of Fluss that is not known here, or something between it and here changes what it says").WithRef(c.ref())
 }
 
 // callRaw is Call without the decoding. The caller holds the buffer of the answer.
@@ -271,15 +281,23 @@ func (c *Conn) read() {
 			c.end(fault.Wrap(fault.Unreachable, "ask Fluss", answer.Err, "%s gave the connection up", c.name()).WithRef(c.ref()))
 			return
 		}
+		c.spoke = true
 		c.calls.Deliver(answer.ID, answer) // or its call gave up waiting
 	}
 }
+
+// hintElse is what an operator looks at where another server listens.
+const hintElse = "Kafka and web servers listen on other ports; a Fluss client listener is 9123 by default"
 
 // lost is the fault for a connection that ended.
 func (c *Conn) lost(err error) error {
 	if other, ok := errors.AsType[*NotFlussError](err); ok {
 		return fault.Wrap(fault.Unsupported, "connect", other, "%s is no Fluss server", safetext.Of(c.address)).
-			WithHint("Kafka and web servers listen on other ports; a Fluss client listener is 9123 by default").WithRef(c.ref())
+			WithHint(hintElse).WithRef(c.ref())
+	}
+	if !c.spoke && errors.Is(err, io.EOF) {
+		return fault.Wrap(fault.Unreachable, "connect", err, "%s closed the connection without an answer", c.name()).
+			WithHint("a server that is not Fluss does so, such as a Kafka broker, and one that shuts down. " + hintElse).WithRef(c.ref())
 	}
 	return fault.Wrap(fault.Unreachable, "ask Fluss", err, "the connection to %s ended", c.name()).
 		WithHint("is the server up? Its log says why it closed the connection").WithRef(c.ref())
