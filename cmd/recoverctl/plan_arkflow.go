@@ -78,15 +78,9 @@ func (a *app) planOfArkFlow(kind, use, short, long string) *cobra.Command {
 		Long: "Writes a plan to a new file: an existing one is never overwritten.\n\n" + long + arkflowExit,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ask.id = args[0]
-			if ask.out == "" || ask.out == "-" {
-				return fault.New(fault.Usage, "read flags", "a plan is written to a file").WithHint("name a new one with --out FILE")
-			}
 			if _, _, ok := streamNamed(ask.id); kind == actions.KindArkFlowRestart && !ok {
 				return fault.New(fault.Usage, "read flags", "%s names no stream of a node", safe(ask.id)).
 					WithHint("write NODE/STREAM, as recoverctl inspect arkflow streams lists them")
-			}
-			if err := isFree(ask.out); err != nil {
-				return err
 			}
 			return a.planArkFlow(cmd.Context(), ask)
 		},
@@ -111,6 +105,12 @@ func streamNamed(text string) (node, stream string, ok bool) {
 }
 
 func (a *app) planArkFlow(ctx context.Context, ask arkflowAsk) error {
+	if ask.out == "" || ask.out == "-" {
+		return fault.New(fault.Usage, "read flags", "a plan is written to a file").WithHint("name a new one with --out FILE")
+	}
+	if err := isFree(ask.out); err != nil {
+		return err
+	}
 	return a.withArkFlowSources(ctx, terminalPrompt{}, ask.id, func(sources arkflow.Sources, job config.Job) error {
 		d, e, err := makeArkFlowPlan(ctx, sources, ask)
 		if err != nil {

@@ -2,25 +2,40 @@ package main
 
 import (
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/recoverctl/recoverctl/actions"
+	"github.com/recoverctl/recoverctl/config"
 	"github.com/recoverctl/recoverctl/internal/fault"
 )
 
 const engineArkFlow = "arkflow"
 
-// arkflowInstead refuses a command about a Flink job where the chosen job is one of
-// ArkFlow, and names the command that is meant.
-func (a *app) arkflowInstead(verb string) error {
-	if a.selection.Job == nil || a.selection.Job.Engine != engineArkFlow {
-		return nil
+// arkflowInstead makes ArkFlow's plan of the same name where the chosen job is one of
+// ArkFlow and nothing that only Flink has was given. Else it names the command that is
+// meant. It reports whether the job is one of ArkFlow at all.
+func (a *app) arkflowInstead(cmd *cobra.Command, verb, out string) (is bool, err error) {
+	j := a.selection.Job
+	if j == nil || j.Engine != engineArkFlow {
+		return false, nil
 	}
-	f := fault.New(fault.Usage, "make a plan", "%s is a job of ArkFlow, and plan %s is about a job of Flink", safe(a.selection.Job.Name), verb)
-	switch verb {
-	case "rollback", "savepoint":
-		return f.WithHint("recoverctl plan arkflow %s ID --out FILE makes it, with an id of recoverctl inspect arkflow jobs", verb)
+	kinds := map[string]string{"rollback": actions.KindArkFlowRollback, "savepoint": actions.KindArkFlowSavepoint}
+	ofFlink := ""
+	cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
+		if f.Changed && f.Name != "out" {
+			ofFlink = "--" + f.Name
+		}
+	})
+	f := fault.New(fault.Usage, "make a plan", "%s is a job of ArkFlow, and plan %s is about a job of Flink", safe(j.Name), verb)
+	switch kind := kinds[verb]; {
+	case kind == "":
+		return true, f.WithHint("recoverctl plan arkflow --help lists what plans can do with a job of ArkFlow")
+	case ofFlink != "":
+		f.Message = safe(j.Name) + " is a job of ArkFlow, and " + ofFlink + " is about a job of Flink"
+	case j.Name != config.AdHoc: // which no hub has
+		return true, a.planArkFlow(cmd.Context(), arkflowAsk{kind: kind, id: j.Name, out: out})
 	}
-	return f.WithHint("recoverctl plan arkflow --help lists what plans can do with a job of ArkFlow")
+	return true, f.WithHint("recoverctl plan arkflow %s ID --out FILE makes it, with an id of recoverctl inspect arkflow jobs", verb)
 }
 
 // newPlanCheckpoint is plan arkflow checkpoint under the name that is looked for

@@ -252,8 +252,9 @@ func (s hubScene) byHand() (n int) {
 	return n
 }
 
-// The names of Flink's plans name ArkFlow's for a job of ArkFlow, before anything else
-// is asked for; plan checkpoint makes the one plan of the name that there is.
+// The names of Flink's plans make ArkFlow's of the chosen job of ArkFlow, or name the
+// command that is meant, before anything else is asked for; plan checkpoint makes the
+// one plan of the name that there is.
 func TestArkFlowsPlansUnderFlinksNames(t *testing.T) {
 	t.Parallel()
 	s := startHubScene(t, arkhubtest.Options{})
@@ -265,6 +266,27 @@ func TestArkFlowsPlansUnderFlinksNames(t *testing.T) {
 		got := s.run("plan", name, "--out", s.file(name))
 		if got.code != 2 || !strings.Contains(got.errOut, says) || !strings.Contains(got.errOut, "is a job of ArkFlow") {
 			t.Errorf("plan %s: exit %d\n%s%s", name, got.code, got.out, got.errOut)
+		}
+	}
+	file := s.file("config.yaml")
+	yaml := fmt.Sprintf("default-profile: demo\nprofiles:\n  - name: demo\n    environment: staging\n    access: operate\n    jobs:\n      - {name: orders, engine: arkflow, arkflow: {hub: %q}}\n", s.url)
+	if err := os.WriteFile(file, []byte(yaml), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	named := func(args ...string) outcome { return commandIn(t, s.environ(), "", append(args, "--config", file)...) }
+	if got := named("plan", "savepoint", "--out", s.file("sp")); got.code != 0 || !strings.Contains(got.out, "arkflow-savepoint plan ") {
+		t.Errorf("plan savepoint: exit %d\n%s%s", got.code, got.out, got.errOut)
+	}
+	if got := s.apply(s.file("sp")); got.code != 0 {
+		t.Fatalf("apply: exit %d\n%s%s", got.code, got.out, got.errOut)
+	}
+	s.set(2)
+	if got := named("plan", "rollback", "--out", s.file("rb")); got.code != 0 || !strings.Contains(got.out, "arkflow-rollback plan ") {
+		t.Errorf("plan rollback: exit %d\n%s%s", got.code, got.out, got.errOut)
+	}
+	for _, flag := range [][]string{{"--point", "file:///x"}, {"--no-savepoint"}} {
+		if got := named(append([]string{"plan", "rollback", "--out", s.file("other")}, flag...)...); got.code != 2 || !strings.Contains(got.errOut, flag[0]+" is about a job of Flink") {
+			t.Errorf("%v: exit %d\n%s%s", flag, got.code, got.out, got.errOut)
 		}
 	}
 	if got := s.run("plan", "checkpoint", "orders", "--out", s.file("c")); got.code != 0 || !strings.Contains(got.out, "the plan is written to ") {

@@ -30,6 +30,8 @@ changed before the plan is applied with recoverctl apply. The plan holds the id
 of the savepoint's trigger, so that what became of it can be asked whatever
 happens to the answer, and is never taken twice.
 
+Of a job of ArkFlow it makes the plan of plan arkflow savepoint.
+
 `+flinkExit)
 }
 
@@ -62,7 +64,7 @@ func (a *app) planOfJob(kind, use, short, long string) *cobra.Command {
 			if err := a.load(); err != nil {
 				return err
 			}
-			if err := a.arkflowInstead(use); err != nil {
+			if is, err := a.arkflowInstead(cmd, use, ask.out); is {
 				return err
 			}
 			return a.planFlink(cmd.Context(), kind, ask)
@@ -120,11 +122,13 @@ job can't be started twice.
 curl, and of the Flink Kubernetes operator, for somebody else to carry out; without
 a JobManager to ask, with words to fill in for what only that knows.
 
+Of a job of ArkFlow it makes the plan of plan arkflow rollback.
+
 ` + flinkExit,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			unloaded := a.load()
 			if unloaded == nil {
-				if err := a.arkflowInstead("rollback"); err != nil {
+				if is, err := a.arkflowInstead(cmd, "rollback", ask.out); is {
 					return err
 				}
 			}
