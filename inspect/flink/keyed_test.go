@@ -292,6 +292,12 @@ func TestChecksOfKeyedState(t *testing.T) {
 		"completed before it was started": {"K6", `key "alice": completed 4, started 3`, inspect.SeverityError, flinkmeta.HeapLayout,
 			[]storedKey{{text: "alice", message: 3, completed: 4}}, nil},
 		"a run in flight": {"K6", "of 2 keys, 1 has a sequence that was started and is not completed", inspect.SeverityInfo, flinkmeta.CanonicalLayout, sound, nil},
+		"a state of the V2 API": {"V5", "uses the state V2 API: written by Flink 2.0 or later", inspect.SeverityInfo, flinkmeta.CanonicalLayout, sound,
+			func(b []byte, _ []int64) []byte {
+				name := []byte("messageSequenceNumber") // its type follows
+				b[bytes.Index(b, name)+len(name)+3] = 4
+				return b
+			}},
 		"a file too many": {"F8", "1 file in the snapshot's folder that nothing references (3 B)", inspect.SeverityInfo, flinkmeta.CanonicalLayout, sound, nil},
 	}
 	for name, tt := range tests {
