@@ -165,6 +165,24 @@ func TestCommandsNameTheJobAndThePoint(t *testing.T) {
 	}
 }
 
+// A message that names a recovery point is of the job that has its place, however
+// the profile spells it.
+func TestAMessageOfAPointIsOfItsJob(t *testing.T) {
+	for point, place := range map[string]string{
+		"file:/data/checkpoints/4f3c/chk-2": "file:///data/checkpoints",
+		"file:/data/checkpoints/4f3c/chk-3": "/data/checkpoints/",
+		"s3a://b/checkpoints/chk-4":         "s3://b/checkpoints",
+		"s3://b/checkpoints/chk-5":          "s3p://b/checkpoints/chk-5",
+	} {
+		jobs := []Job{{Flags: "-p a -j other", Points: []string{"/data/checkpoints2", "s3://b/checkpoints-of-others"}}, {Flags: "-p a -j ours", Points: []string{place}}}
+		e := Text("Cannot find meta data file '_metadata' in directory '"+point+"'.", jobs)
+		if len(e.Matches) != 1 || !slices.Contains(e.Matches[0].Next, "recoverctl inspect points -p a -j ours") ||
+			!slices.Contains(e.Matches[0].Next, "recoverctl inspect points "+point+" -p a -j ours") {
+			t.Errorf("%s in %s: %+v", point, place, e.Matches)
+		}
+	}
+}
+
 // However the lines were broken, coloured or escaped on the way here.
 func TestTheSameMessageInOtherClothes(t *testing.T) {
 	plain := "Cannot restore Kafka action state for action-state-0 from offset 100 because the committed cleanup boundary is 150"
@@ -359,7 +377,7 @@ func TestEveryRuleIsWhole(t *testing.T) {
 					break
 				}
 				name, tail, _ := strings.Cut(after, "}")
-				if !slices.Contains([]string{"job", "point", "fluss", "hub"}, name) && !slices.Contains(r.pattern().SubexpNames(), name) {
+				if !slices.Contains([]string{"job", "point", "fluss", "hub", "profile"}, name) && !slices.Contains(r.pattern().SubexpNames(), name) {
 					t.Errorf("%s: %q names %q", r.id, sentence, name)
 				}
 				rest = tail

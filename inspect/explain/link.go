@@ -49,28 +49,30 @@ func (l *links) match(h hit) Match {
 		Text: safetext.Of(l.s.flat[h.begin:h.end]).Truncate(600).String(), Next: make([]string, 0, len(h.next)),
 	}
 	m.Cause = fill(h.cause, values)
-	if values["point"] == "" {
+	own := values["point"]
+	if own == "" {
 		words["point"] = "URI"
 		if l.point != "" {
 			words["point"] = shellword.Quote(shown(l.point))
 		}
 	}
-	job := l.job(cmp.Or(values["topic"], values["table"]))
+	job := l.job(cmp.Or(values["topic"], values["table"]), cmp.Or(own, l.point))
 	words["job"] = l.flags(job, h.control, values["topic"])
 	words["fluss"], words["hub"] = "--fluss HOST:PORT", "--hub http://HOST:PORT"
+	words["profile"] = ""
 	if job != nil {
-		words["fluss"], words["hub"] = job.Flags, job.Flags
+		words["fluss"], words["hub"], words["profile"] = job.Flags, job.Flags, job.Flags
 	}
 	for _, next := range h.next {
 		// In a command a value is a word of the shell, in a sentence it is a text.
 		of := words
 		if !isCommand(next) {
 			of = values
-			for _, name := range []string{"job", "point", "fluss", "hub"} {
+			for _, name := range []string{"job", "point", "fluss", "hub", "profile"} {
 				of[name] = words[name]
 			}
 		}
-		next = fill(next, of)
+		next = strings.TrimRight(fill(next, of), " ")
 		if job == nil && !h.control && strings.HasPrefix(next, control[:len(control)-len("{job}")]) && strings.Contains(next, "--topic") {
 			next += " --control-topic CONTROL-TOPIC"
 		}
@@ -85,17 +87,19 @@ func isCommand(next string) bool {
 }
 
 // job is the job that a text is about: that of the topic, of the recovery point
-// that was restored, or the only one. It is nil where none is known.
-func (l *links) job(topic string) *Job {
+// of the message or that was restored, or the only one. It is nil where none is
+// known.
+func (l *links) job(topic, point string) *Job {
 	for i := range l.jobs {
 		if topic != "" && slices.Contains(l.jobs[i].Topics, topic) {
 			return &l.jobs[i]
 		}
 	}
-	if l.point != "" {
+	if point = spelled(point); point != "" {
 		for i := range l.jobs {
 			if slices.ContainsFunc(l.jobs[i].Points, func(place string) bool {
-				return l.point == place || strings.HasPrefix(l.point, strings.TrimSuffix(place, "/")+"/")
+				place = strings.TrimSuffix(spelled(place), "/")
+				return point == place || strings.HasPrefix(point, place+"/")
 			}) {
 				return &l.jobs[i]
 			}
@@ -118,5 +122,21 @@ func (l *links) flags(job *Job, control bool, topic string) string {
 		return "--brokers HOST:PORT --topic " + shellword.Quote(topic)
 	default:
 		return "--profile PROFILE --job JOB"
+	}
+}
+
+// spelled is an address in one spelling: Flink writes file:/x for what others
+// write as file:///x or /x, and has three names for S3.
+func spelled(address string) string {
+	scheme, rest, ok := strings.Cut(address, ":")
+	switch {
+	case !ok && strings.HasPrefix(address, "/"):
+		return "file:" + address
+	case scheme == "file":
+		return "file:/" + strings.TrimLeft(strings.TrimPrefix(rest, "//localhost"), "/")
+	case scheme == "s3a", scheme == "s3p":
+		return "s3:" + rest
+	default:
+		return address
 	}
 }
