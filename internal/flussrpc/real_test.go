@@ -101,7 +101,7 @@ func TestARealCluster(t *testing.T) {
 	java := real.Java(t)
 	for name, test := range map[string]func(*testing.T, *flusstest.RealCluster, *flusstest.Java){
 		"is read as its own client reads it": readAsItsOwnClientReads, "keeps its rights": keepsItsRights,
-		"keeps offsets of producers": keepsProducers, "loses servers during a scan": losesServers,
+		"keeps batches of layout 1": keepsLayout1, "keeps offsets of producers": keepsProducers, "loses servers during a scan": losesServers,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, real, java) })
 	}
@@ -183,6 +183,33 @@ func readAsItsOwnClientReads(t *testing.T, real *flusstest.RealCluster, java *fl
 	}
 	if want := 3*60 + 3000 + 16 + 2*9 + 2*7; rows < want {
 		t.Errorf("%d rows were compared, want %d", rows, want)
+	}
+}
+
+// This release keeps and serves batches of layout 1, which have the leader's epoch in
+// their header, beside those that its own writers make.
+func keepsLayout1(t *testing.T, real *flusstest.RealCluster, java *flusstest.Java) {
+	cl, db := real.Client(t), database(t)
+	java.Do(t, nil, "create", db, "mixed", "rows", "1", "1", "")
+	java.Do(t, nil, "layout1", db, "mixed", "40")
+	java.Do(t, nil, "rows", db, "mixed", "5", "5")
+	java.Do(t, nil, "layout1", db, "mixed", "3")
+	table, err := cl.Table(t.Context(), flussrpc.TablePath{Database: db, Table: "mixed"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var layouts []int8
+	q := flussrpc.Scan{Table: table, Partition: flussrpc.NoPartition, Spans: []flussrpc.Span{{To: 48}}, Visit: func(p flussrpc.Piece) error {
+		layouts = append(layouts, p.Batch.Magic)
+		return nil
+	}}
+	if got := cl.Scan(t.Context(), q)[0]; got.Err != nil || !slices.Equal(layouts, []int8{1, 0, 1}) {
+		t.Errorf("batches of the layouts %v: %+v", layouts, got)
+	}
+	var want []javaBucket
+	java.Do(t, &want, "scan", db, "mixed")
+	if rows := sameRows(t, cl, table, localFiles{}, want); rows != 48 {
+		t.Errorf("%d rows were compared, want 48", rows)
 	}
 }
 

@@ -16,16 +16,20 @@ import java.util.TreeMap;
 import java.util.UUID;
 import org.apache.fluss.client.Connection;
 import org.apache.fluss.client.ConnectionFactory;
+import org.apache.fluss.client.FlussConnection;
 import org.apache.fluss.client.admin.Admin;
 import org.apache.fluss.client.admin.OffsetSpec;
 import org.apache.fluss.client.admin.ProducerOffsetsResult;
+import org.apache.fluss.client.metadata.MetadataUpdater;
 import org.apache.fluss.client.table.Table;
 import org.apache.fluss.client.table.scanner.ScanRecord;
 import org.apache.fluss.client.table.scanner.log.LogScanner;
 import org.apache.fluss.client.table.scanner.log.ScanRecords;
 import org.apache.fluss.client.table.writer.AppendWriter;
 import org.apache.fluss.client.table.writer.UpsertWriter;
+import org.apache.fluss.compression.ArrowCompressionInfo;
 import org.apache.fluss.config.Configuration;
+import org.apache.fluss.memory.UnmanagedPagedOutputView;
 import org.apache.fluss.metadata.DatabaseDescriptor;
 import org.apache.fluss.metadata.LogFormat;
 import org.apache.fluss.metadata.PartitionInfo;
@@ -35,12 +39,20 @@ import org.apache.fluss.metadata.TableBucket;
 import org.apache.fluss.metadata.TableDescriptor;
 import org.apache.fluss.metadata.TableInfo;
 import org.apache.fluss.metadata.TablePath;
+import org.apache.fluss.record.ChangeType;
+import org.apache.fluss.record.LogRecordBatchFormat;
+import org.apache.fluss.record.MemoryLogRecordsArrowBuilder;
 import org.apache.fluss.row.BinaryString;
 import org.apache.fluss.row.Decimal;
 import org.apache.fluss.row.GenericRow;
 import org.apache.fluss.row.InternalRow;
 import org.apache.fluss.row.TimestampLtz;
 import org.apache.fluss.row.TimestampNtz;
+import org.apache.fluss.row.arrow.ArrowWriter;
+import org.apache.fluss.row.arrow.ArrowWriterPool;
+import org.apache.fluss.rpc.messages.PbProduceLogRespForBucket;
+import org.apache.fluss.rpc.messages.ProduceLogRequest;
+import org.apache.fluss.shaded.arrow.org.apache.arrow.memory.RootAllocator;
 import org.apache.fluss.types.DataType;
 import org.apache.fluss.types.DataTypes;
 import org.apache.fluss.types.DecimalType;
@@ -95,6 +107,7 @@ public final class FlussTool {
             case "balances": return balances(path(w));
             case "mixed": return mixed(path(w));
             case "rows": return rows(path(w), Integer.parseInt(w[3]), Integer.parseInt(w[4]));
+            case "layout1": return layout1(path(w), Integer.parseInt(w[3]));
             case "states": return states(path(w), w);
             case "traffic": return traffic(path(w), Integer.parseInt(w[3]), Integer.parseInt(w[4]), Integer.parseInt(w[5]));
             case "info": return info(path(w));
@@ -222,6 +235,29 @@ public final class FlussTool {
                 if (i % each == each - 1) writer.flush();
             }
             writer.flush();
+        }
+        return Map.of();
+    }
+
+    /**
+     * layout1 DATABASE TABLE COUNT: one batch of so many rows of the kind rows, in the layout 1, which has the leader's epoch in its header: this
+     * release reads and keeps it, and its own writers make none yet.
+     */
+    private Object layout1(TablePath path, int n) throws Exception {
+        TableInfo t = admin.getTableInfo(path).get();
+        TableBucket bucket = new TableBucket(t.getTableId(), 0);
+        try (RootAllocator memory = new RootAllocator(); ArrowWriterPool pool = new ArrowWriterPool(memory)) {
+            ArrowWriter writer = pool.getOrCreateWriter(t.getTableId(), t.getSchemaId(), Integer.MAX_VALUE, t.getRowType(), ArrowCompressionInfo.DEFAULT_COMPRESSION);
+            MemoryLogRecordsArrowBuilder batch = MemoryLogRecordsArrowBuilder.builder(
+                    0L, LogRecordBatchFormat.LOG_MAGIC_VALUE_V1, t.getSchemaId(), writer, new UnmanagedPagedOutputView(1 << 16));
+            for (int i = 0; i < n; i++) batch.append(ChangeType.APPEND_ONLY, GenericRow.of((long) i, text("row-" + i)));
+            batch.close();
+            ProduceLogRequest request = new ProduceLogRequest().setAcks(-1).setTableId(t.getTableId()).setTimeoutMs(10_000);
+            request.addBucketsReq().setBucketId(0).setRecordsBytesView(batch.build());
+            MetadataUpdater metadata = ((FlussConnection) connection).getMetadataUpdater();
+            metadata.checkAndUpdateTableMetadata(java.util.Set.of(path));
+            PbProduceLogRespForBucket answer = metadata.newTabletServerClientForNode(metadata.leaderFor(path, bucket)).produceLog(request).get().getBucketsRespAt(0);
+            if (answer.hasErrorCode()) throw new IllegalStateException(answer.getErrorMessage());
         }
         return Map.of();
     }
