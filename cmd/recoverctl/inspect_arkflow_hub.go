@@ -239,23 +239,43 @@ func (a *app) showArkFlowPoints(l arkflow.PointList, err error) error {
 	return nil
 }
 
+func (a *app) arkflowAudit(ctx context.Context, hub *arkflow.Hub, limit int) error {
+	l, err := hub.Audit(ctx)
+	if l.Hub.Address == "" {
+		return err
+	}
+	l.Records = l.Records[:min(len(l.Records), limit)]
+	return a.printer().result("ArkFlowAudit", l, []error{err}, func(t *table) { renderArkFlowAudit(t, l, a.clock.Now()) })
+}
+
 func newArkFlowEvents(a *app) *cobra.Command {
 	var filter arkhub.EventFilter
 	var limit int
+	var audit bool
 	cmd := &cobra.Command{
 		Use: "events", Short: "List what an ArkFlow hub has on record, newest first, each event once", Args: noArgs,
 		Long: `Nodes send their whole history again with each report, and older hubs append all of
 it: repeats are left out. The hub keeps 2048 events.
 
+With --audit it lists what the hub was asked to change, by whom, and what it made of
+that: requests about streams and nodes. Hubs that were run keep none about jobs, and
+none that did not reach them.
+
 Exit codes: 0 done, ` + hubExits,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			check := func() error {
-				if limit < 1 {
+				switch {
+				case limit < 1:
 					return fault.New(fault.Usage, "read flags", "--limit %d: a number from 1 on", limit)
+				case audit && filter != arkhub.EventFilter{}:
+					return fault.New(fault.Usage, "read flags", "--node, --stream and --type are of events, and not of the audit")
 				}
 				return nil
 			}
 			return a.withHub(cmd.Context(), "", check, func(hub *arkflow.Hub, _ config.Job) error {
+				if audit {
+					return a.arkflowAudit(cmd.Context(), hub, limit)
+				}
 				l, err := hub.Events(cmd.Context(), filter)
 				if l.Hub.Address == "" {
 					return err
@@ -270,6 +290,7 @@ Exit codes: 0 done, ` + hubExits,
 	f.StringVar(&filter.Stream, "stream", "", "only events of this `STREAM`")
 	f.StringVar(&filter.Type, "type", "", "only events of this `TYPE`, as in intent_created")
 	f.IntVar(&limit, "limit", 100, "list at most this `NUMBER` of events, the newest ones")
+	f.BoolVar(&audit, "audit", false, "list what the hub was asked to change, and by whom")
 	return cmd
 }
 

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -388,5 +389,33 @@ profiles:
 	}
 	if got := check("http://127.0.0.1:1"); got.code != 1 || strings.Count(got.out, "✖") != 4 || !strings.Contains(got.out, "can't be reached") {
 		t.Errorf("exit %d\n%s", got.code, got.out)
+	}
+}
+
+// What a hub was asked to change is listed with who asked: of streams, and of no job.
+func TestTheAuditOfAHub(t *testing.T) {
+	t.Parallel()
+	s := startHubScene(t, arkhubtest.Options{})
+	s.set(1)
+	if got := s.run("inspect", "arkflow", "events", "--audit"); got.code != 0 || !strings.Contains(got.out, "of jobs those that were run keep none") {
+		t.Errorf("exit %d\n%s%s", got.code, got.out, got.errOut)
+	}
+	for verb, of := range map[string]string{"savepoint": "orders", "restart": "node-a/heartbeat"} {
+		if got := s.apply(s.plan(verb, of), "stream-not-covered"); got.code != 0 {
+			t.Fatalf("%s: exit %d\n%s%s", verb, got.code, got.out, got.errOut)
+		}
+	}
+	got := s.run("inspect", "arkflow", "events", "--audit")
+	if got.code != 0 || !regexp.MustCompile(`operator +restart +stream node-a/heartbeat +accepted`).MatchString(got.out) || strings.Contains(got.out, "orders") {
+		t.Errorf("exit %d\n%s%s", got.code, got.out, got.errOut)
+	}
+	type audit struct {
+		Records []struct{ Action, Of, Outcome string }
+	}
+	if a := decodeAnswer[audit](t, "ArkFlowAudit", s.run("inspect", "arkflow", "events", "--audit", "-o", "json")); len(a.Data.Records) != 1 || a.Data.Records[0].Of != "node-a/heartbeat" {
+		t.Errorf("%+v", a.Data)
+	}
+	if got := s.run("inspect", "arkflow", "events", "--audit", "--node", "node-a"); got.code != 2 || !strings.Contains(got.errOut, "not of the audit") {
+		t.Errorf("exit %d\n%s", got.code, got.errOut)
 	}
 }

@@ -279,3 +279,18 @@ func renderArkFlowValidation(t *table, v inspect.RestoreValidation, now time.Tim
 	renderUnchecked(t, v.Unchecked)
 	renderNext(t, v.Next)
 }
+
+func renderArkFlowAudit(t *table, l arkflow.AuditList, now time.Time) {
+	if len(l.Records) == 0 {
+		t.line("the hub has no such records: of jobs those that were run keep none")
+		return
+	}
+	t.row(num("AGE"), text("TIME"), text("WHO"), text("ASKED FOR"), text("OF"), text("OUTCOME"), text("WHY"))
+	for _, r := range l.Records {
+		at := "?"
+		if r.Time != nil {
+			at = r.Time.UTC().Format(time.RFC3339)
+		}
+		t.row(num(ageOf(r.Time, now)), text(at), text(r.Actor), text(r.Action), text(strings.TrimSpace(r.Type+" "+r.Of)), text(r.Outcome), text(strings.TrimSpace(r.Failure+" "+r.Message)))
+	}
+}

@@ -272,7 +272,11 @@ func (h *Hub) mutate(w http.ResponseWriter, r *http.Request, nodeID, id string, 
 		h.keys[key] = keyed{request, answer}
 	}
 	h.effect(want + " " + nodeID + "/" + id)
-	h.auditStream(w, "set_state", nodeID, id)
+	audited := "set_state"
+	if verb == "actions/restart" {
+		audited = "restart"
+	}
+	h.auditStream(w, audited, nodeID, id)
 	if h.restarted {
 		h.degraded, h.failedAt = true, h.time()
 	} else {
