@@ -432,11 +432,14 @@ func (h *Hub) startUpgrade(w http.ResponseWriter, r *http.Request, j *job) {
 	if err == nil {
 		err = json.Unmarshal(data, &body)
 	}
-	for field, there := range map[string]bool{"expected_generation": body.Generation != nil, "savepoint_id": body.Savepoint != nil} {
-		if err != nil || !there {
+	for _, f := range []struct { // the first that is missing is told of
+		name  string
+		there bool
+	}{{"expected_generation", body.Generation != nil}, {"savepoint_id", body.Savepoint != nil}} {
+		if err != nil || !f.there {
 			w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 			w.WriteHeader(http.StatusUnprocessableEntity)
-			fmt.Fprintf(w, "Failed to deserialize the JSON body into the target type: missing field `%s` at line 1 column %d", field, len(data))
+			fmt.Fprintf(w, "Failed to deserialize the JSON body into the target type: missing field `%s` at line 1 column %d", f.name, len(data))
 			return
 		}
 	}
