@@ -18,7 +18,7 @@ func TestCommandsOfExplanationsCanBeRun(t *testing.T) {
 	jobs := explainedJobs(config.Profile{Name: "orders", Jobs: []config.Job{{Name: "order agent",
 		ActionState: config.ActionState{Topic: "action-state", ControlTopic: &control}, RecoveryPoints: []string{"s3://flink-state"}}}}, nil, "--config 'my config.yaml'")
 	checked := 0
-	for _, file := range []string{"messages", "kafka-4.3.0", "flink-2.3.0", "flink-1.20.5"} {
+	for _, file := range []string{"messages", "kafka-4.3.0", "flink-2.3.0", "flink-2.3.0-run", "flink-1.20.5"} {
 		data, err := os.ReadFile("../../inspect/explain/testdata/" + file + ".txt")
 		if err != nil {
 			t.Fatal(err)

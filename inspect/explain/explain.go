@@ -74,17 +74,22 @@ func Text(text string, jobs []Job) Explanation {
 	found = s.withoutWrappers(apart(found))
 	link := newLinks(s, jobs)
 	ofRule := map[string][]int{} // the places of a rule's matches
+	var traceEnd []int           // of each match, where the trace ends in which it was said last
 	for _, h := range found {
 		numbers := h.numbers()
 		mine := ofRule[h.id]
 		switch at := slices.IndexFunc(mine, func(i int) bool { return maps.Equal(e.Matches[i].Numbers, numbers) }); {
+		case at >= 0 && h.begin < traceEnd[mine[at]]:
+			// An exception is repeated in the messages of those that carry it.
 		case at >= 0:
 			e.Matches[mine[at]].Count++
+			traceEnd[mine[at]] = s.traceEnd(h.end)
 		case len(mine) == maxOfRule:
 			e.Matches[mine[maxOfRule-1]].Others++
 		default:
 			ofRule[h.id] = append(mine, len(e.Matches))
 			e.Matches = append(e.Matches, link.match(h))
+			traceEnd = append(traceEnd, s.traceEnd(h.end))
 		}
 	}
 	// What decides a recovery comes before what is only near it, and is not left out

@@ -45,6 +45,15 @@ var printed = []struct {
 	{"flink-2.3.0", "bad scheme", "file-system-unknown", Numbers{"scheme": "s3"}},
 	{"flink-2.3.0", "bad pointer", "point-missing", Numbers{"point": "not a path", "system": "file"}},
 	{"flink-2.3.0", "no scheme", "point-not-a-path", Numbers{"point": "foo:bar"}},
+	{"flink-2.3.0-run", "state too large for memory", "state-too-large-for-memory", Numbers{"size": int64(5000), "most": int64(1024)}},
+	{"flink-2.3.0-run", "key group elsewhere", "key-group-foreign", Numbers{"keyGroup": int64(45), "range": "KeyGroupRange{startKeyGroup=0, endKeyGroup=31}"}},
+	{"flink-2.3.0-run", "metadata twice", "checkpoint-file-exists", Numbers{"file": "file:/data/checkpoints/4f3c/chk-1/_metadata"}},
+	{"flink-2.3.0-run", "kryo number", "kryo-mismatch", Numbers{"id": int64(104)}},
+	{"flink-2.3.0-run", "no savepoint folder", "no-savepoint-folder", Numbers{}},
+	{"flink-2.3.0-run", "parallelism above max", "parallelism-above-max", Numbers{"task": "Source: Sequence Source", "found": int64(8), "expected": int64(4)}},
+	{"flink-2.3.0-run", "one uid twice", "uid-not-unique", Numbers{"uid": "agent"}},
+	{"flink-2.3.0-run", "submitted twice", "job-submitted-twice", Numbers{}},
+	{"flink-2.3.0-run", "no slots", "no-slots", Numbers{}},
 	{"flink-1.20.5", "metadata of a newer Flink", "metadata-version", Numbers{"version": int64(6)}},
 }
 
@@ -308,6 +317,25 @@ func TestAMessageOfManyPartitions(t *testing.T) {
 		"replay-stalled", fmt.Sprintf(`{"ends":%q,"positions":%q,"time":"PT30S"}`, positions, positions))
 }
 
+// A trace repeats a message in each exception that carries it, and it was said
+// once. What carries what is known beside what is not is told with it.
+func TestTracesOfARealFlink(t *testing.T) {
+	traces := sections(t, "flink-2.3.0-run")
+	if e := Text(traces["parallelism above max"]+"\n"+traces["parallelism above max"], nil); len(e.Matches) != 1 || e.Matches[0].Count != 2 {
+		t.Errorf("said in two traces: %+v", e.Matches)
+	}
+	e := Text(traces["kryo class missing"], nil)
+	for _, m := range e.Matches {
+		if m.Rule != "class-missing" || m.Numbers["class"] != "com.example.Order" || m.Count != 1 {
+			t.Errorf("%+v", m)
+		}
+	}
+	e = Text(traces["job fails for good"], nil)
+	if len(e.Matches) != 1 || e.Matches[0].Rule != "restarts-exhausted" || !slices.Equal(e.Unknown, []string{"java.lang.IllegalStateException: payment refused"}) {
+		t.Errorf("%+v", e)
+	}
+}
+
 // A log that is full of one message with other numbers each time does not hide
 // what decides, and is told in a few lines.
 func TestAFloodHidesNothing(t *testing.T) {
@@ -392,7 +420,7 @@ func TestEveryRuleIsMet(t *testing.T) {
 	for _, c := range known(t) {
 		all.WriteString(c.text + "\n\n--\n")
 	}
-	for _, file := range []string{"kafka-4.3.0", "flink-2.3.0", "flink-1.20.5"} {
+	for _, file := range []string{"kafka-4.3.0", "flink-2.3.0", "flink-2.3.0-run", "flink-1.20.5"} {
 		for _, text := range sections(t, file) {
 			all.WriteString(text + "\n\n--\n")
 		}

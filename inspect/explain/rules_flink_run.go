@@ -166,8 +166,8 @@ var flinkRunRules = []rule{
 		next:    []string{"Start it under another job id (or cluster id), from a recovery point that is accepted.", points},
 	},
 	{
-		id: "job-submitted-twice", source: flink, weight: condition, anchor: "Job has already been submitted",
-		pattern: p(`Job has already been submitted\.`),
+		id: "job-submitted-twice", source: flink, weight: condition, anchor: " has already been submitted",
+		pattern: p(`(?:Job|Application) has already been submitted\.`),
 		cause:   "A job of this id runs already, and Flink starts no second one.",
 		next:    []string{"recoverctl inspect flink jobs {job}"},
 	},
