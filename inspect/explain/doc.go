@@ -1,7 +1,8 @@
 // Package explain finds, in a pasted log or exception, the messages by which the
 // real systems say why a recovery failed: Flink Agents' restore, cleanup,
-// snapshot and replay errors of each release, Flink's checkpoint loader, Kafka's
-// and Fluss's offset and data-loss errors, and ArkFlow's engine and Hub.
+// snapshot and replay errors of each release, Flink's checkpoint loader and what it
+// says of starts, files and state, its Kubernetes Operator, Kafka's and Fluss's
+// offset and data-loss errors, and ArkFlow's engine and Hub.
 //
 // A message is known by the words that only it has; the numbers in it are
 // repeated, never computed. What is not known is said to be unknown: a text in
