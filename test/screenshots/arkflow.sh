@@ -17,7 +17,12 @@ for size in 80x24 120x40 200x60; do
   picture arkflow-jobs
   go_to payments-agg "DEGRADED"; wait_for "RECOVERY POINT"
   picture arkflow-degraded
-  press Escape
+  press j j j j j j j Space G =; wait_for "WHAT DIFFERS"; wait_for "beyond its positions"
+  picture arkflow-compare
+  press Escape Escape
+  go_to orders-count "RECOVERY POINT"; press :; type_in checkpoint; press Enter; wait_for "What it changes"
+  picture arkflow-checkpoint-plan
+  press Escape Escape
   go_to refunds-dedup "RESTORES IT"; press j; wait_for "it asks less"
   picture arkflow-job
   press v; wait_for "EVIDENCE"
