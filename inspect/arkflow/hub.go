@@ -326,13 +326,15 @@ func (r *reading) watch(ctx context.Context) error {
 
 // ofLog reports whether the log that was read is a stream's: by the names in an
 // object store's keys, by the path of its configuration, or because no other
-// stream has one.
+// stream has one. The folder that a copy of an object store's log lies in need not be
+// called as its node.
 func (r *reading) ofLog(node string, s arkhub.Stream, c *arkhub.StreamConfig, only bool) bool {
 	if r.log == nil {
 		return false
 	}
 	if r.log.Stream != "" {
-		return r.log.Stream == s.ID && (r.log.Node == node || r.log.Node == "")
+		copied := !strings.Contains(r.log.Place, "://") || strings.HasPrefix(r.log.Place, "file:")
+		return r.log.Stream == s.ID && (copied || r.log.Node == node || r.log.Node == "")
 	}
 	if c == nil {
 		return only
