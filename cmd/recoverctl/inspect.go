@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -94,6 +95,13 @@ func newInspectPoints(a *app) *cobra.Command {
 	var calls bool
 	cmd := &cobra.Command{
 		Use: "points [URI]", Short: "List recovery points under a place, with verdicts where a cluster is configured",
+		Long: `Reads every recovery point under URI, else in the job's places, newest first. A
+point that is there and can't be read from here is listed as unknown, never left
+out. Where a place has more folders than are looked into, the newest are.
+
+Exit codes: 0 nothing at or above --fail-on was found, 1 something was, 4 nothing
+could be reached, 6 there is nothing at that URI, 8 some places or points could
+not be read.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return exactArgs("at most one URI")(cmd, args)
@@ -134,7 +142,10 @@ func newInspectPoints(a *app) *cobra.Command {
 			for _, p := range list.Points {
 				severities = append(severities, p.Severity)
 			}
-			return limit.status(severities...)
+			if status := limit.status(severities...); status != nil || !partial(err) {
+				return status
+			}
+			return exitStatus(fault.Partial.Exit())
 		},
 	}
 	limit.register(cmd)
@@ -212,6 +223,19 @@ read, 10 its version is not known.`,
 	cmd.Flags().BoolVar(&compare, "compare", false, "also compare it with the job's topic and its running Flink")
 	expect.register(cmd)
 	return cmd
+}
+
+// partial reports whether something is there that could not be read. A checkpoint
+// that its job deleted meanwhile is not there.
+func partial(err error) bool {
+	return slices.ContainsFunc(fault.All(err), func(err error) bool {
+		switch fault.KindOf(err) {
+		case fault.Denied, fault.Unreachable, fault.Unsupported, fault.Partial:
+			return true
+		default:
+			return false
+		}
+	})
 }
 
 // partlyRead reports whether the metadata of a recovery point was read and only
