@@ -174,6 +174,15 @@ func TestCommandsNameTheJobAndThePoint(t *testing.T) {
 	}
 }
 
+// A state file that is gone is of the job whose place it lies in.
+func TestAMessageOfAFileIsOfItsJob(t *testing.T) {
+	jobs := []Job{{Flags: "-p a -j other"}, {Flags: "-p a -j ours", Points: []string{"s3://b/checkpoints"}}}
+	e := Text("java.io.FileNotFoundException: No such file or directory: s3a://b/checkpoints/4f3c/shared/1a", jobs)
+	if len(e.Matches) != 1 || !slices.Contains(e.Matches[0].Next, "recoverctl inspect points -p a -j ours") {
+		t.Errorf("%+v", e.Matches)
+	}
+}
+
 // A message that names a recovery point is of the job that has its place, however
 // the profile spells it.
 func TestAMessageOfAPointIsOfItsJob(t *testing.T) {

@@ -56,7 +56,7 @@ func (l *links) match(h hit) Match {
 			words["point"] = shellword.Quote(shown(l.point))
 		}
 	}
-	job := l.job(cmp.Or(values["topic"], values["table"]), cmp.Or(own, l.point))
+	job := l.job(cmp.Or(values["topic"], values["table"]), cmp.Or(own, l.point, values["file"]))
 	words["job"] = l.flags(job, h.control, values["topic"])
 	words["fluss"], words["hub"] = "--fluss HOST:PORT", "--hub http://HOST:PORT"
 	words["profile"] = ""
