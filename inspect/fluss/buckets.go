@@ -35,9 +35,10 @@ type Bucket struct {
 	Earliest *int64     `json:"earliest"`
 	Local    *int64     `json:"local"` // start of what the leader has on its disk: what lies before is in remote storage
 	Latest   *int64     `json:"latest"`
-	LakeEnd  *int64     `json:"lakeEnd"` // rows before it lie in a lake; null: none, or not known
-	Oldest   *time.Time `json:"oldest"`  // time of the first row
-	Newest   *time.Time `json:"newest"`  // of the last batch
+	LakeEnd  *int64     `json:"lakeEnd"`  // rows before it lie in a lake; null: none, or not known
+	LakeOnly *bool      `json:"lakeOnly"` // of those that are not on the leader's disk it gives none; null: it was not asked
+	Oldest   *time.Time `json:"oldest"`   // time of the first row
+	Newest   *time.Time `json:"newest"`   // of the last batch
 
 	// What ZooKeeper says of it, and nobody else. Null: that was not read, or it says
 	// nothing.
@@ -119,11 +120,36 @@ func (s *Store) addLake(ctx context.Context, t flussrpc.Table, partition int64, 
 	}
 	ends := lake.Ends[flussrpc.Log{Table: t.ID, Partition: partition}]
 	for i := range buckets {
-		if end, ok := ends[buckets[i].Bucket]; ok {
-			buckets[i].LakeEnd = &end
+		b := &buckets[i]
+		end, ok := ends[b.Bucket]
+		if !ok {
+			continue
 		}
+		b.LakeEnd = &end
+		at, to, ok := b.tiered()
+		if !ok {
+			continue
+		}
+		if b.State == BucketOK && *b.Marker < to {
+			at = *b.Marker // where a restore would begin
+		}
+		gives, err := s.client.Gives(ctx, t, partition, b.Bucket, at)
+		if err != nil {
+			return err
+		}
+		only := !gives
+		b.LakeOnly = &only
 	}
 	return nil
+}
+
+// tiered are the rows that lie in the lake and not on the leader's disk.
+func (b *Bucket) tiered() (from, to int64, ok bool) {
+	if b.LakeEnd == nil || b.Earliest == nil || b.Local == nil {
+		return 0, 0, false
+	}
+	from, to = *b.Earliest, min(*b.LakeEnd, *b.Local)
+	return from, to, from < to
 }
 
 // addNodes adds what ZooKeeper says of buckets; nil where it is not read.
@@ -369,15 +395,12 @@ func bucketFindings(b Buckets, t flussrpc.Table, nodes map[int32]bucketNode) []i
 	return sorted(out)
 }
 
-// lakeFinding is of rows that are read from the lake alone: for an offset that lies
-// there and not on the leader's disk it answers with nothing, also where remote
-// storage has the rows.
+// lakeFinding is of rows that are read from the lake alone: there are servers that
+// answer with nothing for an offset that lies there and not on their disks, also where
+// remote storage has the rows. Whether this one does, it was asked.
 func lakeFinding(x Bucket, name string, ref []string, add add) {
-	if x.LakeEnd == nil || x.Earliest == nil || x.Local == nil {
-		return
-	}
-	from, to := *x.Earliest, min(*x.LakeEnd, *x.Local)
-	if from >= to {
+	from, to, ok := x.tiered()
+	if !ok || x.LakeOnly == nil || !*x.LakeOnly {
 		return
 	}
 	numbers := inspect.Named{"bucket": x.Bucket, "from": from, "to": to, "lakeEnd": *x.LakeEnd}

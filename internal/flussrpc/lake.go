@@ -3,6 +3,8 @@ package flussrpc
 import (
 	"context"
 	"errors"
+	"fmt"
+	"time"
 
 	"github.com/recoverctl/recoverctl/internal/flussrpc/flusspb"
 )
@@ -39,4 +41,37 @@ func (c *Client) LakeSnapshot(ctx context.Context, path TablePath) (out LakeSnap
 		out.Ends[log][b.GetBucketId()] = b.GetLogOffset()
 	}
 	return out, true, nil
+}
+
+// Gives reports whether a bucket's leader gives anything from an offset on that the
+// log has: rows, or where in remote storage they lie. It asks as a reader does, for no
+// more than it must.
+func (c *Client) Gives(ctx context.Context, table Table, partition int64, bucket int32, offset int64) (bool, error) {
+	r, err := c.routed(ctx, table, partition, time.Time{})
+	if err != nil {
+		return false, err
+	}
+	leader, err := c.leader(table, partition, r, bucket)
+	if err != nil {
+		return false, err
+	}
+	conn, err := c.connect(ctx, leader.Address)
+	if err != nil {
+		return false, err
+	}
+	answer, held, err := conn.fetch(ctx, Log{table.ID, partition}, []want{{bucket: bucket, from: offset, limit: 1}})
+	if err != nil {
+		return false, about(err, table.Path.ref())
+	}
+	defer held.release()
+	for _, b := range answer {
+		if b.bucket != bucket {
+			continue
+		}
+		if b.err != nil {
+			return false, refusal("read rows", b.err, "%s does not give the rows of bucket %d of %s from offset %d on", conn.name(), bucket, what(table, partition), offset).WithRef(table.Path.ref())
+		}
+		return len(b.records) > 0 || b.remote != nil, nil
+	}
+	return false, conn.undecodable(APIFetchLog, fmt.Errorf("it says nothing of bucket %d", bucket))
 }

@@ -32,8 +32,9 @@
 //     exact.
 //   - Remote segments are cut where a test says, and nothing expires by itself.
 //   - There are no snapshots of primary-key tables, no ACLs; a test refuses calls
-//     instead. Of a lake only how far it reaches is told: no real one was met, and it
-//     behaves as the servers' code says.
+//     instead. Of a lake only how far it reaches is told. A leader that gives nothing of
+//     what lies there is as the servers' code has it for one that was told where the
+//     lake's rows begin, which release 0.9.1 never does.
 //   - Partitions have one bucket set each and are made by name.
 //   - Producer offsets are cleaned when a test says so; there are no files whose
 //     loss would show, and a test says instead that they are gone. Folders that stand

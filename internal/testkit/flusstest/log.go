@@ -53,7 +53,8 @@ type bucket struct {
 	start    int64 // of the log
 	local    int64 // of what lies on the servers' disks
 	end      int64
-	lake     int64 // rows before it lie in a lake
+	lake     int64 // rows before it lie in a lake, and are given from a disk alone
+	copied   int64 // rows before it lie in a lake, too
 	segments []remoteSegment
 	dir      string
 }

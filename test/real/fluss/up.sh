@@ -45,6 +45,15 @@ compile_tool() {
   find "$here/tool/src" -name '*.java' -print0 | xargs -0 javac -nowarn -proc:none --release 17 -cp "$libs/client/*" -d "$out" || die "the tool does not compile"
 }
 
+# compile_lake LIBS FOLDER: the lake that keeps nothing (lake/src), for the servers' class path.
+compile_lake() {
+  local libs=$1 out=$2
+  say "compiling the lake"
+  find "$here/lake/src" -name '*.java' -print0 | xargs -0 javac -nowarn -proc:none --release 17 -cp "$libs/server/*" -d "$out" || die "the lake does not compile"
+  mkdir -p "$out/META-INF/services"
+  printf 'recoverctl.NoLake\n' >"$out/META-INF/services/org.apache.fluss.lake.lakestorage.LakeStoragePlugin"
+}
+
 # settings FILE KEY=VALUE…: prints it with every @KEY@ replaced.
 settings() {
   local text pair
@@ -61,7 +70,7 @@ jvm() {
   # Where setpriv is there, the kernel itself ends the JVM should this script be killed.
   command -v setpriv >/dev/null && hold=(setpriv --pdeathsig TERM)
   "${hold[@]}" java -Xms64m -Xmx"$heap" -XX:MaxDirectMemorySize=512m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 \
-    --add-opens=java.base/java.nio=ALL-UNNAMED -Dlog4j2.configurationFile="file:$here/log4j2.properties" -cp "$libs/server/*" "$@" \
+    --add-opens=java.base/java.nio=ALL-UNNAMED -Dlog4j2.configurationFile="file:$here/log4j2.properties" -cp "$lake:$libs/server/*" "$@" \
     >"$dir/$name/log" 2>&1 </dev/null &
   disown $! # a test may end it, which is not the shell's to tell
   printf '%s\n' $! >"$dir/$name/pid.new"
@@ -141,12 +150,13 @@ tend() {
 }
 
 main() {
-  local libs tool attempt ports=()
+  local libs tool lake attempt ports=()
   need_java openjdk-17-jdk-headless
   need javac openjdk-17-jdk-headless
   need mvn maven
   on_exit
   libs=$(cached fluss "$(hash <"$here/pom.xml")" split_jars)
+  lake=$(cached fluss-lake "$({ cat "$here/pom.xml"; find "$here/lake/src" -name '*.java' -print0 | LC_ALL=C sort -z | xargs -0 cat; } | hash)" compile_lake "$libs")
   tool=$(cached fluss-tool "$({ cat "$here/pom.xml"; find "$here/tool/src" -name '*.java' -print0 | LC_ALL=C sort -z | xargs -0 cat; } | hash)" compile_tool "$libs")
   dir=$(mktemp -d "${TMPDIR:-/tmp}/recoverctl-fluss.XXXXXX")
 

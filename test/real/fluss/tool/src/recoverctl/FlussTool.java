@@ -29,6 +29,8 @@ import org.apache.fluss.client.table.writer.AppendWriter;
 import org.apache.fluss.client.table.writer.UpsertWriter;
 import org.apache.fluss.compression.ArrowCompressionInfo;
 import org.apache.fluss.config.Configuration;
+import org.apache.fluss.config.cluster.AlterConfig;
+import org.apache.fluss.config.cluster.AlterConfigOpType;
 import org.apache.fluss.memory.UnmanagedPagedOutputView;
 import org.apache.fluss.metadata.DatabaseDescriptor;
 import org.apache.fluss.metadata.LogFormat;
@@ -50,6 +52,9 @@ import org.apache.fluss.row.TimestampLtz;
 import org.apache.fluss.row.TimestampNtz;
 import org.apache.fluss.row.arrow.ArrowWriter;
 import org.apache.fluss.row.arrow.ArrowWriterPool;
+import org.apache.fluss.rpc.messages.CommitLakeTableSnapshotRequest;
+import org.apache.fluss.rpc.messages.CommitLakeTableSnapshotResponse;
+import org.apache.fluss.rpc.messages.PbLakeTableSnapshotInfo;
 import org.apache.fluss.rpc.messages.PbProduceLogRespForBucket;
 import org.apache.fluss.rpc.messages.ProduceLogRequest;
 import org.apache.fluss.shaded.arrow.org.apache.arrow.memory.RootAllocator;
@@ -107,6 +112,8 @@ public final class FlussTool {
             case "balances": return balances(path(w));
             case "mixed": return mixed(path(w));
             case "rows": return rows(path(w), Integer.parseInt(w[3]), Integer.parseInt(w[4]));
+            case "lake": return lake(w[1]);
+            case "in-lake": return inLake(path(w), Long.parseLong(w[3]), Integer.parseInt(w[4]));
             case "layout1": return layout1(path(w), Integer.parseInt(w[3]));
             case "states": return states(path(w), w);
             case "traffic": return traffic(path(w), Integer.parseInt(w[3]), Integer.parseInt(w[4]), Integer.parseInt(w[5]));
@@ -236,6 +243,25 @@ public final class FlussTool {
             }
             writer.flush();
         }
+        return Map.of();
+    }
+
+    /** lake on|off: whether tables of the cluster may have a lake. Those that have one keep it. */
+    private Object lake(String word) throws Exception {
+        AlterConfig change = word.equals("on") ? new AlterConfig("datalake.format", "lance", AlterConfigOpType.SET)
+                : new AlterConfig("datalake.format", null, AlterConfigOpType.DELETE);
+        admin.alterClusterConfigs(List.of(change)).get();
+        return Map.of();
+    }
+
+    /** in-lake DATABASE TABLE OFFSET SNAPSHOT: tells the coordinator that the rows of bucket 0 before this offset lie in the lake. */
+    private Object inLake(TablePath path, long offset, int snapshot) throws Exception {
+        long id = admin.getTableInfo(path).get().getTableId();
+        CommitLakeTableSnapshotRequest request = new CommitLakeTableSnapshotRequest();
+        PbLakeTableSnapshotInfo info = request.addTablesReq().setTableId(id).setSnapshotId(snapshot);
+        info.addBucketsReq().setBucketId(0).setLogEndOffset(offset).setMaxTimestamp(System.currentTimeMillis());
+        CommitLakeTableSnapshotResponse answer = ((FlussConnection) connection).getMetadataUpdater().newCoordinatorServerClient().commitLakeTableSnapshot(request).get();
+        if (answer.getTableRespAt(0).hasErrorCode()) throw new IllegalStateException(answer.getTableRespAt(0).getErrorMessage());
         return Map.of();
     }
 
