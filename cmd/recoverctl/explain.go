@@ -216,6 +216,6 @@ func renderExplanation(t *table, e explain.Explanation) {
 	}
 	if e.Cut {
 		t.line("")
-		t.line("The text is longer: only its last 64 MiB were looked at.")
+		t.line("The text is longer: only its last 64 MiB were looked at, and lines are counted from there.")
 	}
 }
