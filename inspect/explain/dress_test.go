@@ -35,6 +35,14 @@ func TestTheSameMessageInOtherClothes(t *testing.T) {
 	}
 }
 
+// A terminal gives the lines of what is pasted with returns for their ends.
+func TestAPasteHasItsLines(t *testing.T) {
+	m := one(t, strings.ReplaceAll(trace, "\n", "\r"), "below-committed-boundary", `{"boundary":150,"partition":0,"requested":100,"topic":"action-state"}`)
+	if m.Line != 6 {
+		t.Errorf("line %d, it is the sixth", m.Line)
+	}
+}
+
 // A stack trace is one, and its innermost cause speaks, whatever a collector of
 // logs put before each of its lines: the wrapper above it is not told, nothing in
 // it is unknown, and the line is that of the text.

@@ -24,6 +24,9 @@ const longestLine = 16 << 20
 
 func newScript(text string) *script {
 	text = decoded(text)
+	if !strings.Contains(text, "\n") {
+		text = strings.ReplaceAll(text, "\r", "\n") // as a terminal gives what is pasted
+	}
 	f := flattener{out: make([]byte, 0, len(text))}
 	part := ""
 	for rest := text; rest != ""; {
