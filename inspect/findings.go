@@ -18,7 +18,7 @@ func findings(job Job, ev reading, boundary *CleanupBoundary, points []PointSumm
 		all = append(all, unreadable("control-topic-unreadable", "the control topic", ev.controlErr))
 	}
 	if job.Store == StoreFluss {
-		all = append(all, flussFindings(job, ev)...)
+		all = append(append(all, flussFindings(job, ev)...), olderFindings(job, ev, points)...)
 	} else {
 		all = append(all, logFindings(job, ev)...)
 	}

@@ -123,7 +123,7 @@ func (ev reading) questionOf(job Job, point RecoveryPoint) RestoreQuestion {
 	if point.Err == nil {
 		q.PointChecks = point.Checks // of a point that this program can't read they say nothing about what Flink can
 	}
-	q.MetadataVersion, q.CheckpointID, q.Files = point.MetadataVersion, point.CheckpointID, point.Files
+	q.MetadataVersion, q.CheckpointID, q.Files, q.Taken = point.MetadataVersion, point.CheckpointID, point.Files, point.Taken.Time
 	q.Operators, q.Kind, q.Format = point.Operators, point.Kind, point.Format
 	return q
 }

@@ -3,8 +3,10 @@ package inspect
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/recoverctl/recoverctl/internal/fault"
+	"github.com/recoverctl/recoverctl/internal/figures"
 	"github.com/recoverctl/recoverctl/internal/safetext"
 )
 
@@ -341,10 +343,42 @@ func (r *restore) flussNotes() []string {
 	if rows > slowReplay {
 		notes = append(notes, fmt.Sprintf("A restore reads %s rows again and gives up after %d minutes: Fluss's own client may be too slow for that.", group(rows), replayLimit))
 	}
-	if len(r.maps()) > 0 {
+	switch {
+	case len(r.maps()) == 0:
+	case olderThanTable(r.q.Data, r.q.Taken):
+		notes = append([]string{fmt.Sprintf("The table was made at %s, after this recovery point was taken (%s): its rows are not those that the markers count. The store does not notice, and would go by other rows.",
+			r.q.Data.Created.Format(time.RFC3339), r.q.Taken.UTC().Format(time.RFC3339))}, notes...)
+	default:
 		notes = append(notes, "A marker names no table id: a table that was made again with as many buckets and at least as many rows is not noticed. Compare its id and its creation with the job's history.")
 	}
 	return append(notes, r.flinkNotes()...)
+}
+
+// olderThanTable reports whether a recovery point was taken before the table was made,
+// as far as both are known: by clocks of two machines.
+func olderThanTable(data DataTopic, taken *time.Time) bool {
+	const apart = time.Minute // clocks that differ by less are no evidence
+	return data.Exists && !data.Created.IsZero() && taken != nil && taken.Add(apart).Before(data.Created)
+}
+
+// olderFindings are about points that the store would take and that are of another
+// table of the same name.
+func olderFindings(job Job, ev reading, points []PointSummary) []Finding {
+	var older []string
+	for _, p := range points {
+		if p.Verdict != Rejected && len(p.Offsets) > 0 && olderThanTable(ev.data, p.Taken.Time) {
+			older = append(older, p.URI)
+		}
+	}
+	if len(older) == 0 {
+		return nil
+	}
+	return []Finding{{
+		Severity: SeverityError, Rule: "point-older-than-table", Refs: older, Numbers: Named{"points": int32(len(older)), "created": ev.data.Created.Format(time.RFC3339)},
+		Cause: fmt.Sprintf("table %s was made at %s, after %s that a restore would accept: its rows are not those that their markers count",
+			quote(job.Topic), ev.data.Created.Format(time.RFC3339), figures.Count(len(older), "recovery point was taken", "recovery points were taken")),
+		Next: "restore from none of them with this table: find out who made it again, and start from a recovery point that was taken since",
+	}}
 }
 
 // flussFindings are what is wrong with a Fluss table first.
@@ -411,8 +445,8 @@ func flussSettingFindings(ref string, data DataTopic) []Finding {
 	if value, ok := data.Setting("table.datalake.enabled"); ok && value == "true" {
 		out = append(out, Finding{
 			Severity: SeverityWarning, Rule: "lake-table", Refs: []string{ref}, Numbers: Named{},
-			Cause: ref + " is tiered to a lake: rows that lie there alone are not read again by a restore, and it stands still",
-			Next:  "compare the lake's snapshot with the markers before a restore",
+			Cause: ref + " is tiered to a lake: a server may give no more what lies there, and a restore that begins before it stands still",
+			Next:  "ask the leaders for the rows at the marker before a restore: recoverctl inspect fluss buckets --point URI",
 		})
 	}
 	return out

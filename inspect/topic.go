@@ -10,6 +10,7 @@ type DataTopic struct {
 	TopicID    string // Kafka's text form: 22 characters, URL-safe base64; empty when the topic does not exist
 	Partitions []Partition
 	Settings   []Setting // effective settings that matter here, by name
+	Created    time.Time // when a table was made; zero: not told
 	At         time.Time // when it was read
 }
 

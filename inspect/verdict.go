@@ -1,5 +1,7 @@
 package inspect
 
+import "time"
+
 // Verdict answers "would a restore from here be accepted".
 type Verdict string
 
@@ -127,6 +129,7 @@ type RestoreQuestion struct {
 	MetadataVersion int
 	CheckpointID    int64
 	Files           Files
+	Taken           *time.Time // when the recovery point was taken; nil: not known
 
 	// What Flink's own rules look at.
 	Operators    []Operator

@@ -105,7 +105,7 @@ func (s *Store) DataTopic(ctx context.Context, name string) (inspect.DataTopic, 
 	if err := s.unchanged(ctx, table); err != nil {
 		return out, err
 	}
-	out.Exists, out.TopicID, out.Settings = true, strconv.FormatInt(table.ID, 10), settingsOf(table)
+	out.Exists, out.TopicID, out.Settings, out.Created = true, strconv.FormatInt(table.ID, 10), settingsOf(table), table.Created.UTC()
 	return out, nil
 }
 
