@@ -55,7 +55,7 @@ could be read.`,
 				}
 				return nil
 			}
-			return a.withJob(check, func(in *inspect.Inspector, job inspect.Job) error {
+			return a.withAnyJob(check, func(in *inspect.Inspector, job inspect.Job) error {
 				return a.bundle(cmd.Context(), in, job, ask)
 			})
 		},

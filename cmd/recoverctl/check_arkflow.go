@@ -32,6 +32,9 @@ func (a *app) checkArkFlow(ctx context.Context, j config.Job, to connections, as
 		detail := ""
 		if err == nil {
 			detail = l.Headline()
+			if n := len(l.Problems); n > 0 {
+				detail += "; " + figures.Count(n, "problem", "problems") + ", which recoverctl inspect arkflow wal tells"
+			}
 		}
 		probes = append(probes, probeOf(name+": write-ahead log "+safe(place), detail, err))
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -364,9 +365,14 @@ func (a *app) expectation(cmd *cobra.Command, id string, partitions int) (*inspe
 // maxPartitions bounds what flags may make this program allocate.
 const maxPartitions = 100_000
 
-// withJob loads the configuration, asks check about flags, and runs do with an
-// inspector of the chosen job.
+// withJob is withAnyJob of a job that keeps action state.
 func (a *app) withJob(check func() error, do func(*inspect.Inspector, inspect.Job) error) error {
+	return a.withAnyJob(func() error { return cmp.Or(check(), a.keepsActionState()) }, do)
+}
+
+// withAnyJob loads the configuration, asks check about flags, and runs do with an
+// inspector of the chosen job.
+func (a *app) withAnyJob(check func() error, do func(*inspect.Inspector, inspect.Job) error) error {
 	if err := a.load(); err != nil {
 		return err
 	}
@@ -403,6 +409,9 @@ func (a *app) storeOfChosen() inspect.Store {
 func (a *app) jobOrNone() (inspect.Job, error) {
 	if a.selection.Job == nil && len(a.selection.Profile.Jobs) == 0 {
 		return inspect.Job{Profile: a.selection.Profile.Name}, nil
+	}
+	if err := a.keepsActionState(); err != nil {
+		return inspect.Job{}, err
 	}
 	return a.job()
 }

@@ -425,3 +425,29 @@ func TestTheAuditOfAHub(t *testing.T) {
 		t.Errorf("exit %d\n%s", got.code, got.errOut)
 	}
 }
+
+// Commands about action state name what shows a job of ArkFlow, instead of asking for
+// brokers that it has not.
+func TestCommandsOnActionStateOfAnArkFlowJob(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "config.yaml")
+	yaml := `default-profile: demo
+profiles:
+  - name: demo
+    environment: staging
+    jobs:
+      - {name: orders, engine: arkflow, arkflow: {hub: "http://127.0.0.1:1"}}
+      - {name: orders-eu, engine: arkflow, arkflow: {wal: /wal/orders-eu}}
+`
+	if err := os.WriteFile(file, []byte(yaml), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"inspect", "job"}, {"inspect", "points"}, {"inspect", "calls"}, {"inspect", "control"}, {"inspect", "records"}, {"plan", "cleanup", "--point", "/ckpt/chk-1", "--out", "plan"}} {
+		for job, hint := range map[string]string{"orders": "recoverctl inspect arkflow job orders shows it", "orders-eu": "recoverctl inspect arkflow wal --job orders-eu"} {
+			got := command(t, append(args, "--config", file, "--job", job)...)
+			if got.code != 2 || !strings.Contains(got.errOut, job+" is a job of ArkFlow") || !strings.Contains(got.errOut, hint) {
+				t.Errorf("%v of %s: exit %d\n%s%s", args, job, got.code, got.out, got.errOut)
+			}
+		}
+	}
+}
