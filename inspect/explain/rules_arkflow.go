@@ -116,4 +116,58 @@ var arkflowRules = []rule{
 		cause:   "This Hub is a standby; the leader alone answers.",
 		next:    []string{"Take the address in details.leader_url."},
 	},
+	{
+		id: "arkflow-not-stopped", source: arkflow, weight: condition, anchor: "Stop and converge the current Job before upgrading",
+		pattern: p(`Stop and converge the current Job before upgrading`),
+		cause:   "The job is not stopped, as observed, which this change needs.",
+		next:    []string{"Stop it and wait until the Hub has observed it as stopped.", "recoverctl inspect arkflow job ID {hub}"},
+	},
+	{
+		id: "arkflow-savepoint-not-ready", source: arkflow, weight: condition, anchor: "The selected savepoint is not completed",
+		pattern: p(`The selected savepoint is not completed`),
+		cause:   "The savepoint that the upgrade was to start from is not complete.",
+		next:    []string{"recoverctl inspect arkflow points ID {hub}", "Wait until it is completed, or take another one."},
+	},
+	{
+		id: "arkflow-state-format", source: arkflow, weight: decides, anchor: "The savepoint state format is incompatible",
+		pattern: p(`The savepoint state format is incompatible`),
+		cause:   "The savepoint's state format is not that of the version that the job would be rolled back to.",
+		next:    []string{"Choose a version with the same format.", "recoverctl inspect arkflow points ID {hub}"},
+	},
+	{
+		id: "arkflow-no-previous-version", source: arkflow, weight: decides, anchor: "No previous Job version is available",
+		pattern: p(`No previous Job version is available`),
+		cause:   "The job has no earlier version to roll back to.",
+		next:    []string{"recoverctl inspect arkflow job ID {hub}"},
+	},
+	{
+		id: "arkflow-generation", source: arkflow, weight: condition, anchor: "Job changed while the upgrade was being prepared",
+		pattern: p(`Job changed while the upgrade was being prepared`),
+		cause:   "The job or stream was changed since it was read: somebody else works on it, or a repeated request was late.",
+		next:    []string{"recoverctl inspect arkflow job ID {hub}", "Look at what it is now before the request is made again."},
+	},
+	{
+		id: "arkflow-state-locked", source: arkflow, weight: decides, anchor: "open state database: Database already open",
+		pattern: p(`open state database: Database already open\. Cannot acquire lock\.`),
+		cause:   "Another engine on this host holds the job's state file: two Agents on one host share the folder of job state, and the start of the second fails.",
+		next:    []string{"Give each Agent a host or a temporary folder of its own.", "recoverctl inspect arkflow job ID {hub}"},
+	},
+	{
+		id: "arkflow-hub-storage", source: arkflow, weight: condition, anchor: "durable storage is unavailable",
+		pattern: p(`durable storage is unavailable`),
+		cause:   "The Hub has no database, or can't reach it: nothing that it is told is kept.",
+		next:    []string{"Look at ARKFLOW_HUB_STORAGE and the disk that it names."},
+	},
+	{
+		id: "arkflow-node-away", source: arkflow, weight: condition, anchor: "Target node is stale or offline",
+		pattern: p(`Target node is stale or offline`),
+		cause:   "The node that the request is for does not report to the Hub any more: its engine ended, or can't reach the Hub.",
+		next:    []string{"recoverctl inspect arkflow jobs {hub}", "Look at the last lines of the engine's log: recoverctl explain engine.log"},
+	},
+	{
+		id: "arkflow-wal-panic", source: arkflow, weight: decides, anchor: "left: RegionLayout {",
+		pattern: p(`left: RegionLayout \{ num_pages: (?P<found>\d+)[^}]*\} right: RegionLayout \{ num_pages: (?P<expected>\d+)`),
+		cause:   "The library under the write-ahead log ended the engine over the file's layout: the file is damaged, or was written by a newer engine.",
+		next:    []string{"recoverctl inspect arkflow wal PATH", "Don't delete the file: what lies in its window was read and is delivered nowhere."},
+	},
 }

@@ -69,4 +69,40 @@ var flussRunRules = []rule{
 		cause:   "Offsets are kept for producer {producer} already, and a registration leaves them as they are: a sink that starts anew under this id undoes what was written since them.",
 		next:    []string{"recoverctl inspect fluss producer {producer} {fluss}"},
 	},
+	{
+		id: "fluss-not-leader", source: fluss, weight: condition, anchor: "Leader not local for bucket",
+		pattern: p(`Leader not local for bucket (?P<table>TableBucket\{[^}]*\}) on tabletServer (?P<server>\d+)`),
+		cause:   "Server {server} does not lead {table} any more: leaders are moving, or the server that led it is down.",
+		next:    []string{"recoverctl inspect fluss cluster {fluss}"},
+	},
+	{
+		id: "fluss-coordinator-starting", source: fluss, weight: condition, anchor: "already registered in Zookeeper. retrying",
+		pattern: p(`Coordinator server already registered in Zookeeper\. retrying register after (?P<waited>\d+) ms`),
+		cause:   "The coordinator was started again before ZooKeeper had let its old session go, and tries again each {waited} ms. It answers once that has expired.",
+		next:    []string{"Wait for the session timeout (60 s by default), then: recoverctl inspect fluss cluster {fluss}"},
+	},
+	{
+		id: "fluss-server-registered", source: fluss, weight: condition, anchor: "Tablet server id ",
+		pattern: p(`Tablet server id (?P<server>\d+) already registered`),
+		cause:   "Tablet server {server} ended, because ZooKeeper still had its old registration, or another server has the same id.",
+		next:    []string{"Start it again once the session timeout is over (60 s by default); each server needs an id of its own.", "recoverctl inspect fluss cluster {fluss}"},
+	},
+	{
+		id: "fluss-producer-offsets-unread", source: fluss, weight: context, wrapper: true, anchor: "Failed to get producer offsets for producer",
+		pattern: p(`Failed to get producer offsets for producer (?P<producer>[^ ]+)`),
+		cause:   "The stored offsets of producer {producer} could not be read; the cause below it says why.",
+		next:    []string{"recoverctl inspect fluss producer {producer} {fluss}"},
+	},
+	{
+		id: "fluss-table-missing", source: fluss, weight: condition, anchor: "Failed to get tables '[",
+		pattern: p(`Failed to get tables '\[(?P<table>[^\]']{1,300})\]'`),
+		cause:   "{table} does not exist, or this user may not see it.",
+		next:    []string{"recoverctl inspect fluss tables {fluss}"},
+	},
+	{
+		id: "fluss-login-refused", source: fluss, weight: condition, anchor: "Authentication failed: Invalid username or password",
+		pattern: p(`Authentication failed: Invalid username or password`),
+		cause:   "Fluss refuses the login: the name or the password is wrong.",
+		next:    []string{"recoverctl config check {job}"},
+	},
 }
