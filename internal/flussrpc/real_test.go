@@ -101,7 +101,8 @@ func TestARealCluster(t *testing.T) {
 	java := real.Java(t)
 	for name, test := range map[string]func(*testing.T, *flusstest.RealCluster, *flusstest.Java){
 		"is read as its own client reads it": readAsItsOwnClientReads, "keeps its rights": keepsItsRights,
-		"keeps batches of layout 1": keepsLayout1, "keeps offsets of producers": keepsProducers, "loses servers during a scan": losesServers,
+		"keeps batches of layout 1": keepsLayout1, "alters a table that is read": altersTable, "drops a table during a scan": dropsTable,
+		"keeps offsets of producers": keepsProducers, "loses servers during a scan": losesServers,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, real, java) })
 	}
@@ -183,6 +184,77 @@ func readAsItsOwnClientReads(t *testing.T, real *flusstest.RealCluster, java *fl
 	}
 	if want := 3*60 + 3000 + 16 + 2*9 + 2*7; rows < want {
 		t.Errorf("%d rows were compared, want %d", rows, want)
+	}
+}
+
+// Of a table that was altered since it was described each batch is read with the
+// schema that it was written with.
+func altersTable(t *testing.T, real *flusstest.RealCluster, java *flusstest.Java) {
+	cl, db := real.Client(t), database(t)
+	java.Do(t, nil, "create", db, "grown", "rows", "1", "1", "")
+	java.Do(t, nil, "rows", db, "grown", "5", "5")
+	table, err := cl.Table(t.Context(), flussrpc.TablePath{Database: db, Table: "grown"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	java.Do(t, nil, "add-column", db, "grown", "extra")
+	java.Do(t, nil, "wide-rows", db, "grown", "4")
+	var want []javaBucket
+	java.Do(t, &want, "scan", db, "grown") // by the new schema, with nothing in its last column before
+	if len(want) != 1 || len(want[0].Rows) != 9 {
+		t.Fatal(want)
+	}
+	schemas := cl.NewSchemas(table)
+	r := schemas.Rows()
+	defer r.Close()
+	n := 0
+	q := flussrpc.Scan{Table: table, Partition: flussrpc.NoPartition, Spans: []flussrpc.Span{{To: 9}}, Visit: func(p flussrpc.Piece) error {
+		return r.Rows(t.Context(), p.Batch, func(schema flussrpc.Schema, row flussrpc.Row) error {
+			w := want[0].Rows[n]
+			columns := 2
+			if n >= 5 {
+				columns = 3
+			}
+			if n++; len(schema.Columns) != columns || row.Offset != w.Offset {
+				t.Errorf("offset %d has %d columns, want %d", row.Offset, len(schema.Columns), columns)
+			}
+			for i, c := range schema.Columns {
+				if v := row.Value(i); !flussrpc.AsSeen(v, w.Row[c.Name]) {
+					t.Errorf("offset %d, %s: %v, want %s", row.Offset, c.Name, v, w.Row[c.Name])
+				}
+			}
+			return nil
+		})
+	}}
+	if got := cl.Scan(t.Context(), q)[0]; got.Err != nil || n != 9 {
+		t.Errorf("%d rows: %+v", n, got)
+	}
+}
+
+// A table that is dropped while it is read ends the scan soon, with what was read and
+// why there is no more.
+func dropsTable(t *testing.T, real *flusstest.RealCluster, java *flusstest.Java) {
+	cl, db := real.Client(t), database(t)
+	java.Do(t, nil, "create", db, "short", "rows", "1", "1", "table.log.arrow.compression.type=NONE,table.log.tiered.local-segments=100")
+	java.Do(t, nil, "rows", db, "short", "3000", "50")
+	table, err := cl.Table(t.Context(), flussrpc.TablePath{Database: db, Table: "short"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	var drop sync.Once
+	shown := int64(0)
+	q := flussrpc.Scan{Table: table, Partition: flussrpc.NoPartition, Spans: []flussrpc.Span{{To: 3000}}, Visit: func(p flussrpc.Piece) error {
+		drop.Do(func() { java.Do(t, nil, "drop", db, "short") })
+		shown = p.Batch.Next()
+		return nil
+	}}
+	got := cl.Scan(t.Context(), q)[0]
+	if kind := fault.KindOf(got.Err); kind != fault.NotFound || got.Read != shown || got.Read == 0 || got.Read >= 3000 || fault.Of(got.Err).Hint == "" {
+		t.Errorf("shown up to %d: %+v (%s)", shown, got, kind)
+	}
+	if took := time.Since(began); took > time.Minute {
+		t.Errorf("it took %s", took)
 	}
 }
 

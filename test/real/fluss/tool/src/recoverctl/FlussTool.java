@@ -38,6 +38,7 @@ import org.apache.fluss.metadata.PartitionInfo;
 import org.apache.fluss.metadata.PartitionSpec;
 import org.apache.fluss.metadata.Schema;
 import org.apache.fluss.metadata.TableBucket;
+import org.apache.fluss.metadata.TableChange;
 import org.apache.fluss.metadata.TableDescriptor;
 import org.apache.fluss.metadata.TableInfo;
 import org.apache.fluss.metadata.TablePath;
@@ -106,6 +107,8 @@ public final class FlussTool {
         switch (w[0]) {
             case "create": return create(path(w), w[3], Integer.parseInt(w[4]), Integer.parseInt(w[5]), w[6]);
             case "partition": admin.createPartition(path(w), new PartitionSpec(Map.of("dt", w[3])), false).get(); return Map.of();
+            case "add-column": return addColumn(path(w), w[3]);
+            case "wide-rows": return wideRows(path(w), Integer.parseInt(w[3]));
             case "drop": admin.dropTable(path(w), false).get(); return Map.of();
             case "orders": return orders(path(w), Integer.parseInt(w[3]));
             case "days": return days(path(w), w[3], Integer.parseInt(w[4]));
@@ -284,6 +287,22 @@ public final class FlussTool {
             metadata.checkAndUpdateTableMetadata(java.util.Set.of(path));
             PbProduceLogRespForBucket answer = metadata.newTabletServerClientForNode(metadata.leaderFor(path, bucket)).produceLog(request).get().getBucketsRespAt(0);
             if (answer.hasErrorCode()) throw new IllegalStateException(answer.getErrorMessage());
+        }
+        return Map.of();
+    }
+
+    /** add-column DATABASE TABLE NAME: a column of integers, behind the others. */
+    private Object addColumn(TablePath path, String name) throws Exception {
+        admin.alterTable(path, List.of(TableChange.addColumn(name, DataTypes.INT(), null, TableChange.ColumnPosition.last())), false).get();
+        return Map.of();
+    }
+
+    /** wide-rows DATABASE TABLE COUNT: rows of the kind rows with a column of integers more, in one batch. */
+    private Object wideRows(TablePath path, int n) throws Exception {
+        try (Table table = connection.getTable(path)) {
+            AppendWriter writer = table.newAppend().createWriter();
+            for (int i = 0; i < n; i++) writer.append(GenericRow.of((long) i, text("wide-" + i), i % 3 == 0 ? null : i * 7));
+            writer.flush();
         }
         return Map.of();
     }
