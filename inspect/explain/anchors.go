@@ -1,6 +1,9 @@
 package explain
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // anchors finds all rules' anchors in one pass over a text. It steps by the
 // largest distance after which some anchor may end (Wu and Manber), so that a log
@@ -10,6 +13,9 @@ type anchors struct {
 	shift    [1 << 16]uint8      // by the two bytes that end a window of the shortest length
 	ending   map[uint16][]uint16 // rules whose anchor's first window ends with these two bytes
 }
+
+// allAnchors are those of all rules, made when the first text comes.
+var allAnchors = sync.OnceValue(func() *anchors { return newAnchors(rules) })
 
 func newAnchors(rules []rule) *anchors {
 	a := &anchors{shortest: len(rules[0].anchor), ending: map[uint16][]uint16{}}

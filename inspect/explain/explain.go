@@ -68,7 +68,7 @@ func Text(text string, jobs []Job) Explanation {
 	s := newScript(text)
 	e := Explanation{Matches: []Match{}, Unknown: []string{}, Lines: s.lines(), Cut: cut}
 	var found []hit
-	for i, places := range newAnchors(rules).in(s.flat) {
+	for i, places := range allAnchors().in(s.flat) {
 		found = append(found, s.find(i, places)...)
 	}
 	found = s.withoutWrappers(apart(found))

@@ -345,7 +345,7 @@ func TestEveryRuleIsMet(t *testing.T) {
 		}
 	}
 	s := newScript(all.String())
-	for i, places := range newAnchors(rules).in(s.flat) {
+	for i, places := range allAnchors().in(s.flat) {
 		if len(s.find(i, places)) == 0 {
 			t.Errorf("%s, %s", rules[i].id, rules[i].pattern().Regexp)
 		}
