@@ -40,6 +40,21 @@ func uncoloured(line string) string {
 	return colours.ReplaceAllString(line, "")
 }
 
+// typed are the characters that a chat, a ticket or a web page puts in the place of
+// those of a log.
+var typed = strings.NewReplacer(
+	"\u2018", "'", "\u2019", "'", "\u201c", `"`, "\u201d", `"`, "\u00a0", " ", "\u202f", " ", "\u200b", "", "\ufeff", "",
+	"&#39;", "'", "&#x27;", "'", "&apos;", "'", "&quot;", `"`, "&#34;", `"`, "&lt;", "<", "&gt;", ">", "&nbsp;", " ", "&amp;", "&",
+)
+
+// untyped is a line with the characters of a log.
+func untyped(line string) string {
+	if !strings.Contains(line, "&") && !strings.Contains(line, "\xe2\x80") && !strings.Contains(line, "\u00a0") && !strings.Contains(line, "\ufeff") {
+		return line
+	}
+	return typed.Replace(line)
+}
+
 // The clothes of a line on its way from a container's output to a person.
 var (
 	// kubectl logs --prefix.
@@ -60,7 +75,7 @@ var (
 // before it. more says that it goes on in the next one: a container runtime cuts
 // long lines.
 func undressed(line string) (_ string, more bool) {
-	line = uncoloured(strings.TrimSuffix(line, "\r"))
+	line = untyped(uncoloured(strings.TrimSuffix(line, "\r")))
 	for range 4 {
 		before := len(line)
 		switch {

@@ -35,6 +35,17 @@ func TestTheSameMessageInOtherClothes(t *testing.T) {
 	}
 }
 
+// Chats, tickets and web pages put other characters into what goes through them.
+func TestTextsFromAChatAndAWebPage(t *testing.T) {
+	for name, text := range map[string]string{
+		"a chat":     "Cannot find checkpoint or savepoint file/directory ‘file:///data/chk-42’ on file system ’file’.",
+		"a web page": "Cannot find checkpoint or savepoint file/directory &#39;file:///data/chk-42&#39; on file&nbsp;system &apos;file&apos;.",
+		"a ticket":   "Cannot\u00a0find checkpoint or savepoint file/directory 'file:///data/chk-42' on\u202ffile system 'file'.",
+	} {
+		t.Run(name, func(t *testing.T) { one(t, text, "point-missing", `{"point":"file:///data/chk-42","system":"file"}`) })
+	}
+}
+
 // A terminal gives the lines of what is pasted with returns for their ends.
 func TestAPasteHasItsLines(t *testing.T) {
 	m := one(t, strings.ReplaceAll(trace, "\n", "\r"), "below-committed-boundary", `{"boundary":150,"partition":0,"requested":100,"topic":"action-state"}`)
