@@ -74,9 +74,15 @@ func (c consoleHub) options(ctx context.Context) (arkhub.Options, error) {
 
 func (c consoleHub) points() *arkflow.Points { return arkflow.NewPoints(c.to.points.Store) }
 
-// ask runs do with a connection, and keeps how that was for screens that must not
-// wait.
-func (c consoleHub) ask(ctx context.Context, do func(*arkflow.Hub) (heard bool, err error)) error {
+// logIsOf reports whether the profile's log is the one of a job or stream of the hub,
+// of which it has the name. One that flags alone name is that of whatever is looked at.
+func (c consoleHub) logIsOf(name string) bool {
+	return c.job.ArkFlow.WAL != "" && (c.job.Name == name || c.job.Name == config.AdHoc)
+}
+
+// ask runs do with a connection, beside it with the profile's log where that is
+// wanted, and keeps how that was for screens that must not wait.
+func (c consoleHub) ask(ctx context.Context, log bool, do func(*arkflow.Hub) (heard bool, err error)) error {
 	options, err := c.options(ctx)
 	if err != nil {
 		return err
@@ -87,7 +93,7 @@ func (c consoleHub) ask(ctx context.Context, do func(*arkflow.Hub) (heard bool, 
 	}
 	defer client.Close()
 	hub := arkflow.NewHub(client, c.points(), c.app.clock)
-	if c.job.ArkFlow.WAL != "" {
+	if log {
 		hub = hub.WithLog(c.app.logs(c.to.stores), c.job.ArkFlow.WAL, nil)
 	}
 	heard, err := do(hub)
@@ -97,7 +103,7 @@ func (c consoleHub) ask(ctx context.Context, do func(*arkflow.Hub) (heard bool, 
 
 // Jobs implements the screens' source.
 func (c consoleHub) Jobs(ctx context.Context) (l arkflow.JobList, err error) {
-	err = c.ask(ctx, func(hub *arkflow.Hub) (bool, error) {
+	err = c.ask(ctx, c.job.ArkFlow.WAL != "", func(hub *arkflow.Hub) (bool, error) {
 		var unread error
 		l, unread = hub.Jobs(ctx)
 		return l.Hub.Address != "", unread
@@ -107,7 +113,7 @@ func (c consoleHub) Jobs(ctx context.Context) (l arkflow.JobList, err error) {
 
 // Job implements the screens' source.
 func (c consoleHub) Job(ctx context.Context, id string) (d arkflow.JobDetail, err error) {
-	err = c.ask(ctx, func(hub *arkflow.Hub) (bool, error) {
+	err = c.ask(ctx, c.logIsOf(id), func(hub *arkflow.Hub) (bool, error) {
 		var unread error
 		d, unread = hub.Job(ctx, id, "")
 		return d.Hub.Address != "", unread
@@ -118,7 +124,7 @@ func (c consoleHub) Job(ctx context.Context, id string) (d arkflow.JobDetail, er
 // Replay implements the screens' source.
 func (c consoleHub) Replay(ctx context.Context, d arkflow.JobDetail, id string) (arkflow.ReplayCost, error) {
 	var logs *arkflow.Logs
-	if c.job.ArkFlow.WAL != "" {
+	if c.logIsOf(d.Job.ID) {
 		logs = c.app.logs(c.to.stores)
 	}
 	cost := arkflow.ReplayOf(ctx, logs, d, id)

@@ -6,7 +6,6 @@ import (
 
 	"github.com/recoverctl/recoverctl/actions"
 	change "github.com/recoverctl/recoverctl/actions/arkflow"
-	"github.com/recoverctl/recoverctl/config"
 	"github.com/recoverctl/recoverctl/inspect"
 	"github.com/recoverctl/recoverctl/views/apply"
 	"github.com/recoverctl/recoverctl/views/document"
@@ -30,7 +29,7 @@ func (c consoleArkFlowPlans) sources(ctx context.Context) (change.Sources, error
 	options, err := c.hub.options(ctx)
 	s := change.Sources{Hub: options, Job: c.id, Points: c.hub.points(), Clock: c.app.clock}
 	_, stream, _ := streamNamed(c.id)
-	if name := c.hub.job.Name; c.kind == actions.KindArkFlowRestart && c.hub.job.ArkFlow.WAL != "" && (name == stream || name == config.AdHoc) {
+	if c.kind == actions.KindArkFlowRestart && c.hub.logIsOf(stream) {
 		s.Logs, s.Log = c.app.logs(c.hub.to.stores), c.hub.job.ArkFlow.WAL
 	}
 	return s, err

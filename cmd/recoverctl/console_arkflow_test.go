@@ -153,6 +153,28 @@ func TestTheConsoleOnArkFlow(t *testing.T) {
 	}
 }
 
+// The log that a job of the profile has is shown beside that job, and beside no other
+// of the hub.
+func TestTheConsoleShowsALogBesideItsJob(t *testing.T) {
+	_, driver, _ := arkflowConsole(t)
+	d := arkScreen{driver}
+	d.command("job " + arkincident.JobDegraded)
+	if frame := d.Frame(); !strings.Contains(frame, "8 entries raw, 4 entries beyond the source positions of ") {
+		t.Errorf("what a start sends again is not shown:\n%s", frame)
+	}
+	d.command("hub")
+	for range 8 {
+		if d.press("enter"); d.Top().Crumb() == arkincident.JobInOrder {
+			if frame := d.Frame(); strings.Contains(frame, "sends again") || strings.Contains(frame, "the profile's write-ahead log") {
+				t.Errorf("the log of another job is shown:\n%s", frame)
+			}
+			return
+		}
+		d.press("esc", "j")
+	}
+	t.Errorf("the hub does not open %s:\n%s", arkincident.JobInOrder, d.Frame())
+}
+
 // A rollback goes the whole way, from a recovery point of the lower version to the
 // receipt, and the hub has restored what the plan named.
 func TestTheConsoleRollsAnArkFlowJobBack(t *testing.T) {

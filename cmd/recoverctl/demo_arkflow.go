@@ -39,7 +39,7 @@ func (a *app) demoArkFlowPlain(ctx context.Context) error {
 		var details []arkflow.JobDetail
 		for _, j := range l.Jobs {
 			of, err := a.arkflowJob(j.ID)
-			beside, end := a.besideLog(hub, of, nil)
+			beside, end := a.besideLog(hub, of, j.ID, nil)
 			d, unread := beside.Job(ctx, j.ID, "")
 			end()
 			details, faults = append(details, d), append(faults, err, unread)

@@ -94,7 +94,7 @@ Exit codes: 0 nothing at or above --fail-on was found, 1 something was,
 				if cmd.Flags().Changed("absorb") {
 					most = &absorb
 				}
-				hub, end := a.besideLog(hub.Watching(polls, every), job, most)
+				hub, end := a.besideLog(hub.Watching(polls, every), job, "", most)
 				defer end()
 				l, err := hub.Jobs(cmd.Context())
 				if l.Hub.Address == "" {
@@ -140,7 +140,7 @@ Exit codes: 0 nothing at or above --fail-on was found, 1 something was,
 ` + hubExits,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.withHub(cmd.Context(), args[0], limit.check, func(hub *arkflow.Hub, job config.Job) error {
-				hub, end := a.besideLog(hub, job, nil)
+				hub, end := a.besideLog(hub, job, args[0], nil)
 				defer end()
 				d, err := hub.Job(cmd.Context(), args[0], place)
 				if d.Hub.Address == "" {
@@ -183,7 +183,7 @@ in it is whole; 1 it would restore another one or none, or something is damaged,
 				return a.arkflowStore(cmd.Context(), args[0])
 			}
 			return a.withHub(cmd.Context(), args[0], func() error { return nil }, func(hub *arkflow.Hub, job config.Job) error {
-				hub, end := a.besideLog(hub, job, nil)
+				hub, end := a.besideLog(hub, job, args[0], nil)
 				defer end()
 				l, err := hub.Points(cmd.Context(), args[0], place)
 				if l.Target.JobID == "" {
@@ -197,10 +197,19 @@ in it is whole; 1 it would restore another one or none, or something is damaged,
 	return cmd
 }
 
-// besideLog is a hub that also reads the write-ahead log of the job, where one is
-// named.
-func (a *app) besideLog(hub *arkflow.Hub, job config.Job, absorb *uint64) (with *arkflow.Hub, end func()) {
-	if job.ArkFlow.WAL == "" {
+// logIsOf reports whether a job's log is that of what is asked about: of the job or
+// stream of its name, or of anything where it is named beside the question.
+func (a *app) logIsOf(job config.Job, about string) bool {
+	if _, stream, ok := streamNamed(about); ok {
+		about = stream
+	}
+	return job.ArkFlow.WAL != "" && (about == "" || job.Name == about || job.Name == config.AdHoc || a.flags.Changed("wal"))
+}
+
+// besideLog is a hub that also reads the write-ahead log of the job, where it is that
+// of what is asked about; of nothing in particular it is.
+func (a *app) besideLog(hub *arkflow.Hub, job config.Job, about string, absorb *uint64) (with *arkflow.Hub, end func()) {
+	if !a.logIsOf(job, about) {
 		return hub, func() {}
 	}
 	stores := newObjectStores(a.selection.Profile, terminalPrompt{}, a.loaded.Timeout, a.clock)

@@ -161,7 +161,7 @@ func (a *app) withArkFlowSources(ctx context.Context, prompt secret.Prompter, id
 	}
 	defer end()
 	sources := arkflow.Sources{Hub: options, Job: id, Points: points, Clock: a.clock}
-	if job.ArkFlow.WAL != "" {
+	if a.logIsOf(job, id) {
 		stores := newObjectStores(a.selection.Profile, prompt, a.loaded.Timeout, a.clock)
 		defer stores.close()
 		sources.Logs, sources.Log = a.logs(stores), job.ArkFlow.WAL

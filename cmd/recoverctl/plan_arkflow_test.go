@@ -408,6 +408,22 @@ func TestARestartLooksAtTheLog(t *testing.T) {
 	if got := s.run("plan", "arkflow", "restart", "node-a/heartbeat", "--wal", filepath.Join("..", "..", "inspect", "arkflow", "testdata", "wal-s3", "s3-pending", "bucket", "wal", "node-a", "orders-eu"), "--out", s.file("other")); got.code != 0 || strings.Contains(got.out, "sent again") && !strings.Contains(got.out, "was not read") {
 		t.Errorf("another stream's log: exit %d\n%s%s", got.code, got.out, got.errOut)
 	}
+	// The log of a job of the profile is that of the stream of its name, and of no other.
+	config := s.file("config.yaml")
+	log, err := filepath.Abs(filepath.Join(logs, "kafka-meta"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	yaml := fmt.Sprintf("default-profile: demo\nprofiles:\n  - name: demo\n    environment: staging\n    jobs:\n      - {name: %%s, engine: arkflow, arkflow: {hub: %q, wal: %q}}\n", s.url, log)
+	for name, sent := range map[string]bool{"heartbeat": true, "orders-eu": false} {
+		if err := os.WriteFile(config, fmt.Appendf(nil, yaml, name), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		got := commandIn(t, s.environ(), "", "plan", "arkflow", "restart", "node-a/heartbeat", "--out", s.file("of-"+name), "--config", config)
+		if got.code != 0 || strings.Contains(got.out, "8 entries are sent again") != sent || strings.Contains(got.out, "was not read") == sent {
+			t.Errorf("with the log of %s: exit %d\n%s%s", name, got.code, got.out, got.errOut)
+		}
+	}
 }
 
 // On another machine nothing is known of what was sent from the first: verify says
