@@ -72,13 +72,16 @@ func (s *Screen) Keys() []tui.Key {
 		keys = append(keys, tui.Key{Keys: []string{"b"}, Help: "records", Run: func() tui.Cmd { return tui.Push(s.records()) }})
 	}
 	keys = append(keys, tui.Key{Keys: []string{"f"}, Help: "findings", Run: func() tui.Cmd { return tui.Push(o.findings()) }})
-	keys = append(append(keys, panes...), []tui.Key{
-		{Keys: []string{"o"}, Help: "operations", Run: func() tui.Cmd { return tui.Push(o.operations()) }},
+	keys = append(keys, panes...)
+	if o.cleanups() {
+		keys = append(keys, tui.Key{Keys: []string{"o"}, Help: "operations", Run: func() tui.Cmd { return tui.Push(o.operations()) }})
+	}
+	keys = append(keys, []tui.Key{
 		{Keys: []string{"l"}, Help: "live", Run: func() tui.Cmd { return tui.Push(o.live()) }},
 		{Keys: []string{"space"}, Help: choose, Disabled: noChoice, Run: s.choose},
 		{Keys: []string{"="}, Help: "compare", Disabled: s.notTwo, Run: s.compare},
 	}...)
-	if o.Plans != nil {
+	if o.Plans != nil && o.cleanups() {
 		keys = append(keys, tui.Key{Keys: []string{"p"}, Help: "plan", Disabled: noPoint, Run: func() tui.Cmd { return tui.Push(o.plan(point.URI)) }})
 	}
 	keys = append(keys, tui.CopyKey(func() (what, text string) {
@@ -204,13 +207,16 @@ func Commands(o Options) []tui.Command {
 	if o.Records != nil {
 		calls = append(calls, tui.Command{Name: "records", Help: "the records of the " + o.Job.Store.Log() + of, Run: push(func() tui.Screen { return o.records(0, -1) })})
 	}
-	return append(append(calls, []tui.Command{
-		{Name: "findings", Help: "what is wrong" + of, Run: push(o.findings)},
-		{Name: "operations", Help: "cleanups and boundary" + of, Run: push(o.operations)},
-		{Name: "live", Help: "running state and checkpoints" + of, Run: push(o.live)},
-		o.pointCommand(),
-	}...), append(append(o.settingsCommand(), o.rollbackCommand("")...), o.guideCommand("")...)...)
+	own := append(calls, tui.Command{Name: "findings", Help: "what is wrong" + of, Run: push(o.findings)})
+	if o.cleanups() {
+		own = append(own, tui.Command{Name: "operations", Help: "cleanups and boundary" + of, Run: push(o.operations)})
+	}
+	own = append(own, tui.Command{Name: "live", Help: "running state and checkpoints" + of, Run: push(o.live)}, o.pointCommand())
+	return append(own, append(append(o.settingsCommand(), o.rollbackCommand("")...), o.guideCommand("")...)...)
 }
+
+// cleanups reports whether the job's action state can be cleaned up.
+func (o Options) cleanups() bool { return o.Job.HasCleanups("") == nil }
 
 // calls are the durable calls with what restores from these points would do, or
 // from those that are accepted.
@@ -243,7 +249,7 @@ func (o Options) keysFound() inspect.KeyDictionary {
 
 // settingsCommand opens the plan of the settings that the job's topic needs.
 func (o Options) settingsCommand() []tui.Command {
-	if o.Settings == nil {
+	if o.Settings == nil || !o.cleanups() {
 		return nil
 	}
 	return []tui.Command{{
@@ -299,7 +305,7 @@ func (o Options) rolling() point.Rollback {
 
 // guideCommand opens a guided procedure, for the point that is looked at.
 func (o Options) guideCommand(point string) []tui.Command {
-	if o.Guides == nil {
+	if o.Guides == nil || !o.cleanups() { // procedures about cleanups are all that there are
 		return nil
 	}
 	names := actions.GuideNames()
