@@ -50,7 +50,10 @@ type ArkFlowEvidence struct {
 
 	Job     *arkflow.JobDetail
 	Upgrade *arkflow.UpgradeState // that the plan is about; nil: the hub does not know it, or it is about none
-	Stream  *arkflow.StreamDetail // of a plan about a stream
+	// UpgradeErr is why the upgrade could not be read; nil where it was, or the hub says
+	// that it knows none.
+	UpgradeErr error
+	Stream     *arkflow.StreamDetail // of a plan about a stream
 
 	// Of the journal of this machine.
 	Unsettled  []OpenRequest // requests to the same job or stream whose outcome is not known

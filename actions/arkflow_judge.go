@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/recoverctl/recoverctl/inspect"
 	"github.com/recoverctl/recoverctl/inspect/arkflow"
@@ -163,6 +164,17 @@ func judgeArkFlowRollback(p ArkFlowPlan, e ArkFlowEvidence) (Outcome, string) {
 	return judgeRestored(p, e, state)
 }
 
+// unread is what of the job could not be read; empty where all of it was.
+func (e ArkFlowEvidence) unread() string {
+	var all []string
+	for _, what := range slices.Concat(e.Job.Unchecked, e.Job.Points.Unchecked) {
+		if one := safetext.Of(what).Truncate(200).String(); !slices.Contains(all, one) {
+			all = append(all, one)
+		}
+	}
+	return strings.Join(all, "; ")
+}
+
 // judgeRestored looks for proof that a run was restored from the plan's point:
 // no hub says it. A later checkpoint of this version must hold every task, and its
 // source positions must not lie before those of the point.
@@ -173,7 +185,11 @@ func judgeRestored(p ArkFlowPlan, e ArkFlowEvidence, state string) (Outcome, str
 	points := e.Job.Points.Points
 	at := slices.IndexFunc(points, func(o arkflow.Point) bool { return o.ID == p.Point })
 	if at < 0 {
-		return Undecided, fmt.Sprintf("%s; its point %s is gone, so what it was restored from can't be told", state, quote(p.Point))
+		where := "is gone"
+		if unread := e.unread(); unread != "" {
+			where = "is not among what could be read (not read: " + unread + ")"
+		}
+		return Undecided, fmt.Sprintf("%s; its point %s %s, so what it was restored from can't be told", state, quote(p.Point), where)
 	}
 	from := points[at]
 	if from.Verdict != inspect.Accepted {

@@ -93,6 +93,8 @@ func (e ArkFlowEvidence) upgradeOf(p ArkFlowPlan) *arkflow.UpgradeState {
 func checkArkFlowUpgrade(d Document, p ArkFlowPlan, e ArkFlowEvidence) *Refusal {
 	u := e.upgradeOf(p)
 	switch {
+	case u == nil && e.UpgradeErr != nil:
+		return refusedAt(StageJob, refuse("upgrade-unread", nil, "the upgrade %s could not be read: %s", quote(p.Upgrade), safetext.Error(e.UpgradeErr).Truncate(300)))
 	case u == nil:
 		return refusedAt(StageJob, refuse("upgrade-unknown", nil, "the hub knows no upgrade %s of job %s", quote(p.Upgrade), safetext.Of(p.JobID)))
 	case *u.Phase == p.Phase, JudgeArkFlow(d, e).Verdict == Applied:
@@ -104,7 +106,10 @@ func checkArkFlowUpgrade(d Document, p ArkFlowPlan, e ArkFlowEvidence) *Refusal 
 
 func judgeUpgrade(p ArkFlowPlan, e ArkFlowEvidence) (Outcome, string) {
 	u := e.upgradeOf(p)
-	if u == nil {
+	switch {
+	case u == nil && e.UpgradeErr != nil:
+		return Undecided, fmt.Sprintf("the upgrade %s could not be read: %s", quote(p.Upgrade), safetext.Error(e.UpgradeErr).Truncate(300))
+	case u == nil:
 		return Undecided, fmt.Sprintf("the hub shows nothing of the upgrade %s", quote(p.Upgrade))
 	}
 	state := fmt.Sprintf("the upgrade %s is %s", safetext.Of(u.ID), safetext.Of(*u.Phase))

@@ -8,6 +8,7 @@ import (
 	"github.com/recoverctl/recoverctl/inspect/arkflow"
 	"github.com/recoverctl/recoverctl/internal/arkhub"
 	"github.com/recoverctl/recoverctl/internal/clock"
+	"github.com/recoverctl/recoverctl/internal/fault"
 )
 
 // Sources is where the evidence for plans about a job is read.
@@ -66,8 +67,11 @@ func (s Sources) gather(ctx context.Context, store, upgrade string) (actions.Ark
 			return true, err
 		}
 		u, unread := hub.Upgrade(ctx, s.Job, upgrade)
-		if unread == nil {
+		switch {
+		case unread == nil:
 			e.Upgrade = &u
+		case fault.KindOf(unread) != fault.NotFound:
+			e.UpgradeErr = unread
 		}
 		return true, errors.Join(err, unread)
 	})

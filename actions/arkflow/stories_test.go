@@ -240,6 +240,38 @@ func TestAnUpgrade(t *testing.T) {
 	}
 }
 
+// What could not be read is never told as gone.
+func TestWhatIsNotReadIsNotGone(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, arkhub.GenerationUpgrades)
+	s.set(1)
+	s.hub.SetUpgrade("orders", "u1", "verifying", 1, 2)
+	s.mustMake(actions.KindArkFlowCancel)
+	s.applied()
+	s.hub.Break(arkhubtest.On("GET", "/upgrades/u1", arkhubtest.Refuse(503, "storage_unavailable", "no database")))
+	if v := s.verdict(); v.Verdict != actions.Undecided || !strings.Contains(v.Message, `upgrade "u1" could not be read`) {
+		t.Errorf("%s: %s", v.Verdict, v.Message)
+	}
+	s.hub.Break()
+	if v := s.verdict(); v.Verdict != actions.Applied {
+		t.Errorf("%s: %s", v.Verdict, v.Message)
+	}
+	s = rolledForward(t, arkhub.GenerationJobs)
+	s.mustMake(actions.KindArkFlowRollback)
+	s.applied()
+	e := s.asPlanned()
+	e.Job.Points.Points = nil
+	for unread, says := range map[string]string{"": " is gone", "the savepoints: no answer": " is not among what could be read (not read: the savepoints: no answer)"} {
+		e.Job.Unchecked, e.Job.Points.Unchecked = nil, nil
+		if unread != "" {
+			e.Job.Unchecked = []string{unread}
+		}
+		if v := actions.JudgeArkFlow(s.plan, e); v.Verdict != actions.Undecided || !strings.Contains(v.Message, says) {
+			t.Errorf("%s: %s", v.Verdict, v.Message)
+		}
+	}
+}
+
 // A stream is restarted once, and is applied when it runs since a later time.
 func TestARestart(t *testing.T) {
 	s := newScene(t, arkhub.GenerationStreams)
