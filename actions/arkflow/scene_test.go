@@ -74,7 +74,7 @@ func newScene(t *testing.T, g arkhub.Generation) *scene {
 
 func newSceneOf(t *testing.T, o arkhubtest.Options) *scene {
 	t.Helper()
-	s := &scene{T: t, dir: t.TempDir(), clock: quick{time.Now()}, lines: &lines{}, timeout: 5 * time.Second, patience: 4 * time.Second}
+	s := &scene{T: t, dir: t.TempDir(), clock: quick{time.Now()}, lines: &lines{}, timeout: 30 * time.Second, patience: 30 * time.Second}
 	o.Clock = s.clock
 	s.hub = arkhubtest.New(o)
 	s.hub.AddNode("node-a")
@@ -192,7 +192,7 @@ func (s *scene) apply(accept ...string) (actions.ApplyResult, *actions.Refusal, 
 	defer change.Close()
 	run, err := actions.Start(s.Context(), actions.RunPlan{
 		Plan: s.plan, Report: report, Approval: approval, Who: ops,
-		Steps: change.Doers(), Verify: change.Verify, Journal: s.lines, Clock: clock.System{}, Timeout: 5 * time.Second,
+		Steps: change.Doers(), Verify: change.Verify, Journal: s.lines, Clock: clock.System{}, Timeout: 30 * time.Second,
 	})
 	if err != nil {
 		return actions.ApplyResult{}, nil, err
