@@ -236,21 +236,37 @@ func altersTable(t *testing.T, real *flusstest.RealCluster, java *flusstest.Java
 func dropsTable(t *testing.T, real *flusstest.RealCluster, java *flusstest.Java) {
 	cl, db := real.Client(t), database(t)
 	java.Do(t, nil, "create", db, "short", "rows", "1", "1", "table.log.arrow.compression.type=NONE,table.log.tiered.local-segments=100")
-	java.Do(t, nil, "rows", db, "short", "3000", "50")
+	const rows = 6000 // many more than are asked for while the first ones are shown
+	java.Do(t, nil, "rows", db, "short", fmt.Sprint(rows), "100")
 	table, err := cl.Table(t.Context(), flussrpc.TablePath{Database: db, Table: "short"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	began := time.Now()
-	var drop sync.Once
+	first, gone := make(chan struct{}), make(chan struct{})
+	letGo := sync.OnceFunc(func() { close(gone) })
+	defer letGo()
+	var once sync.Once
 	shown := int64(0)
-	q := flussrpc.Scan{Table: table, Partition: flussrpc.NoPartition, Spans: []flussrpc.Span{{To: 3000}}, Visit: func(p flussrpc.Piece) error {
-		drop.Do(func() { java.Do(t, nil, "drop", db, "short") })
+	q := flussrpc.Scan{Table: table, Partition: flussrpc.NoPartition, Spans: []flussrpc.Span{{To: rows}}, Visit: func(p flussrpc.Piece) error {
+		once.Do(func() {
+			close(first)
+			<-gone
+		})
 		shown = p.Batch.Next()
 		return nil
 	}}
-	got := cl.Scan(t.Context(), q)[0]
-	if kind := fault.KindOf(got.Err); kind != fault.NotFound || got.Read != shown || got.Read == 0 || got.Read >= 3000 || fault.Of(got.Err).Hint == "" {
+	scanned := make(chan flussrpc.SpanResult, 1)
+	go func() { scanned <- cl.Scan(t.Context(), q)[0] }()
+	<-first
+	java.Do(t, nil, "drop", db, "short")
+	waitFor(t, func() bool { // the server is told a moment later
+		_, err := cl.Gives(t.Context(), table, flussrpc.NoPartition, 0, 0)
+		return err != nil
+	})
+	letGo()
+	got := <-scanned
+	if kind := fault.KindOf(got.Err); kind != fault.NotFound || got.Read != shown || got.Read == 0 || got.Read >= rows || fault.Of(got.Err).Hint == "" {
 		t.Errorf("shown up to %d: %+v (%s)", shown, got, kind)
 	}
 	if took := time.Since(began); took > time.Minute {
