@@ -12,6 +12,7 @@ import (
 
 	"github.com/recoverctl/recoverctl/internal/access"
 	"github.com/recoverctl/recoverctl/internal/secret"
+	"github.com/recoverctl/recoverctl/internal/testkit/growth"
 )
 
 func TestAWholeProfileIsRead(t *testing.T) {
@@ -437,64 +438,66 @@ func TestWhatCanBeWrittenInMoreThanOneWay(t *testing.T) {
 
 // Large files of the worst kinds: a cost that grows with the square of the
 // size would take minutes.
+// Whatever a large file holds, four times as much takes about four times as long.
 func TestLargeFilesAreAnsweredQuickly(t *testing.T) {
-	fill := func(line string) string { return strings.Repeat(line, largeBytes/len(line)) }
-	for name, text := range map[string]string{
-		"unknown keys":             fill("- {a: b}\n"),
-		"one wrong profile each":   "profiles:\n" + fill("- {nam: b}\n"),
-		"secrets that are none":    "profiles: [{name: a, kafka: {sasl: {password: {x: [" + fill("{env: }, ") + "]}}}}]",
-		"wrong secrets":            "profiles:\n- name: a\n  object-stores:\n" + fill("  - {credentials: {access-key: {}}}\n"),
-		"a mistake at the end":     fill("- a: b\n") + "x",
-		"a mistake at the start":   "a: b: c\n" + fill("- a: b\n"),
-		"one text":                 fill("x"),
-		"many brackets, closed":    fill("[]"),
-		"brackets in brackets":     "a: " + strings.Repeat("[", 255) + fill("{a,b},"),
-		"question marks":           fill("? "),
-		"dashes":                   fill("- "),
-		"colons":                   fill(": "),
-		"quotes":                   fill("\"\" "),
-		"lines in a literal":       "a: |\n" + fill(" x\n"),
-		"comments":                 fill("#\n"),
-		"ever deeper":              deeper(),
-		"keys of one mapping":      keys(),
-		"one key again and again":  fill("k: v\n"),
-		"names alike":              "profiles:\n" + fill("- name: a\n"),
-		"anchors":                  fill("- &a b\n"),
-		"documents":                fill("---\n"),
-		"profiles without a fault": "profiles:\n" + profiles(),
+	type text func(size int) string
+	fill := func(begin, line, end string) text {
+		return func(size int) string { return begin + strings.Repeat(line, size/len(line)) + end }
+	}
+	for name, text := range map[string]text{
+		"unknown keys":             fill("", "- {a: b}\n", ""),
+		"one wrong profile each":   fill("profiles:\n", "- {nam: b}\n", ""),
+		"secrets that are none":    fill("profiles: [{name: a, kafka: {sasl: {password: {x: [", "{env: }, ", "]}}}}]"),
+		"wrong secrets":            fill("profiles:\n- name: a\n  object-stores:\n", "  - {credentials: {access-key: {}}}\n", ""),
+		"a mistake at the end":     fill("", "- a: b\n", "x"),
+		"a mistake at the start":   fill("a: b: c\n", "- a: b\n", ""),
+		"one text":                 fill("", "x", ""),
+		"many brackets, closed":    fill("", "[]", ""),
+		"brackets in brackets":     fill("a: "+strings.Repeat("[", 255), "{a,b},", ""),
+		"question marks":           fill("", "? ", ""),
+		"dashes":                   fill("", "- ", ""),
+		"colons":                   fill("", ": ", ""),
+		"quotes":                   fill("", "\"\" ", ""),
+		"lines in a literal":       fill("a: |\n", " x\n", ""),
+		"comments":                 fill("", "#\n", ""),
+		"ever deeper":              deeper,
+		"keys of one mapping":      keys,
+		"one key again and again":  fill("", "k: v\n", ""),
+		"names alike":              fill("profiles:\n", "- name: a\n", ""),
+		"anchors":                  fill("", "- &a b\n", ""),
+		"documents":                fill("", "---\n", ""),
+		"profiles without a fault": func(size int) string { return "profiles:\n" + profiles(size) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			start := time.Now()
-			_, _, problems := decodeText(text)
-			_ = problems.Error()
-			if took := time.Since(start); took > 10*time.Second {
-				t.Errorf("%d bytes took %s", len(text), took)
-			}
+			growth.InProportion(t, largeBytes, func(size int) {
+				_, _, problems := decodeText(text(size))
+				_ = problems.Error()
+			})
 		})
 	}
 }
 
 const largeBytes = maxFileBytes / 8
 
-func deeper() string {
+func deeper(size int) string {
 	var b strings.Builder
-	for i := 0; b.Len() < largeBytes; i++ {
+	for i := 0; b.Len() < size; i++ {
 		b.WriteString(strings.Repeat(" ", i) + "a:\n")
 	}
 	return b.String()
 }
 
-func keys() string {
+func keys(size int) string {
 	var b strings.Builder
-	for i := 0; b.Len() < largeBytes; i++ {
+	for i := 0; b.Len() < size; i++ {
 		fmt.Fprintf(&b, "key-%d: v\n", i)
 	}
 	return b.String()
 }
 
-func profiles() string {
+func profiles(size int) string {
 	var b strings.Builder
-	for i := 0; b.Len() < largeBytes; i++ {
+	for i := 0; b.Len() < size; i++ {
 		fmt.Fprintf(&b, "- name: p%d\n", i)
 	}
 	return b.String()
