@@ -269,14 +269,21 @@ func ttlText(ttl time.Duration) string {
 	return ttl.String() + " after it is registered"
 }
 
-var producerID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,200}$`) // the server's rule
+// isProducerID is the server's rule for an id.
+func isProducerID(id string) bool {
+	const most = 200
+	other := func(c rune) bool {
+		return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '_' && c != '-'
+	}
+	return id != "" && len(id) <= most && !strings.ContainsFunc(id, other)
+}
 
 // checkProducer are the rules of these kinds.
 func checkProducer(d Document) *inspect.Problem {
 	if d.Target.Backend != backendFluss || d.Target.Object != objectProducer {
 		return refuse("plan-target-unknown", nil, "a plan of the kind %s is for a producer of Fluss, and this one for %s of %s", d.Kind, quote(d.Target.Object), quote(d.Target.Backend))
 	}
-	if !producerID.MatchString(d.Target.Name) {
+	if !isProducerID(d.Target.Name) {
 		return refuse("producer-id", nil, "the plan is for the producer %s, and an id has ASCII letters, digits, _ and - only, at most 200", quote(d.Target.Name))
 	}
 	p, problem := producerPlanOf(d)

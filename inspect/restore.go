@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/recoverctl/recoverctl/internal/fault"
 	"github.com/recoverctl/recoverctl/internal/safetext"
@@ -62,8 +63,8 @@ type restore struct {
 type markerList struct {
 	operator string
 	markers  []Marker
-	lowest   Offsets
-	broken   bool // a marker of it was refused or could not be read
+	lowest   func() Offsets // found when it is first asked for
+	broken   bool           // a marker of it was refused or could not be read
 }
 
 func byOperator(markers []Marker) []markerList {
@@ -77,7 +78,7 @@ func byOperator(markers []Marker) []markerList {
 		lists[at].markers = append(lists[at].markers, m)
 	}
 	for i := range lists {
-		lists[i].lowest = Lowest(lists[i].markers)
+		lists[i].lowest = sync.OnceValue(func() Offsets { return Lowest(lists[i].markers) })
 	}
 	return lists
 }

@@ -165,9 +165,9 @@ func (r *restore) belowRule() {
 		if slices.ContainsFunc(list.markers, isMap) {
 			continue // a map names no topic that the boundary could be of
 		}
-		for _, p := range list.lowest.Partitions() {
+		for _, p := range list.lowest().Partitions() {
 			bound, ok := r.boundary.offsets[p]
-			if at := list.lowest[p]; ok && at < bound {
+			if at := list.lowest()[p]; ok && at < bound {
 				reasons = append(reasons, Reason{*r.belowProblem(list, p, at, bound)})
 				short = append(short, fmt.Sprintf("%d: %s < %s", p, group(at), group(bound)))
 			}
@@ -217,8 +217,8 @@ func (r *restore) rangeRule() {
 	var short []string
 	var inside, unknown []int32
 	for _, list := range r.lists {
-		for _, p := range list.lowest.Partitions() {
-			at := list.lowest[p]
+		for _, p := range list.lowest().Partitions() {
+			at := list.lowest()[p]
 			log, ok := r.topic.ranges[p]
 			switch {
 			case !ok && r.topic.has(p):

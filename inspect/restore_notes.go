@@ -111,7 +111,7 @@ func (r *restore) hiddenSubtasks() []string {
 		for _, m := range list.markers {
 			for _, p := range m.Offsets.Partitions() {
 				log, ok := r.topic.ranges[p]
-				if !ok || m.Offsets[p] <= log.End || list.lowest[p] > log.End {
+				if !ok || m.Offsets[p] <= log.End || list.lowest()[p] > log.End {
 					continue
 				}
 				notes = append(notes, fmt.Sprintf("On partition %d, %s lies at %s, past the log end %s. A restore looks only at the lowest marker and does not see it: find out whether the log was truncated.",

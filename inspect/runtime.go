@@ -91,11 +91,11 @@ func (r *restore) replayOutcome() (RuntimeOutcome, string) {
 	var outside, unknown, absent, unread []int32
 	for _, list := range r.lists {
 		for _, p := range r.topic.partitions {
-			if _, ok := list.lowest[p]; !ok {
+			if _, ok := list.lowest()[p]; !ok {
 				unread = append(unread, p)
 			}
 		}
-		for p, at := range list.lowest {
+		for p, at := range list.lowest() {
 			log, ok := r.topic.ranges[p]
 			switch {
 			case !r.topic.has(p):

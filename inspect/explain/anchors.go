@@ -9,16 +9,17 @@ import (
 // largest distance after which some anchor may end (Wu and Manber), so that a log
 // costs a fraction of a look at each of its bytes, however many rules there are.
 type anchors struct {
+	rules    []rule
 	shortest int
 	shift    [1 << 16]uint8      // by the two bytes that end a window of the shortest length
 	ending   map[uint16][]uint16 // rules whose anchor's first window ends with these two bytes
 }
 
 // allAnchors are those of all rules, made when the first text comes.
-var allAnchors = sync.OnceValue(func() *anchors { return newAnchors(rules) })
+var allAnchors = sync.OnceValue(func() *anchors { return newAnchors(rules()) })
 
 func newAnchors(rules []rule) *anchors {
-	a := &anchors{shortest: len(rules[0].anchor), ending: map[uint16][]uint16{}}
+	a := &anchors{rules: rules, shortest: len(rules[0].anchor), ending: map[uint16][]uint16{}}
 	for i := range rules {
 		a.shortest = min(a.shortest, len(rules[i].anchor))
 	}
@@ -43,7 +44,7 @@ func blockOf(s string, end int) uint16 { return uint16(s[end-2])<<8 | uint16(s[e
 
 // in returns where each rule's anchor stands in a text, in its order.
 func (a *anchors) in(text string) [][]int {
-	found := make([][]int, len(rules))
+	found := make([][]int, len(a.rules))
 	for end := a.shortest; end <= len(text); {
 		block := blockOf(text, end)
 		if s := a.shift[block]; s > 0 {
@@ -52,7 +53,7 @@ func (a *anchors) in(text string) [][]int {
 		}
 		at := end - a.shortest
 		for _, i := range a.ending[block] {
-			if strings.HasPrefix(text[at:], rules[i].anchor) {
+			if strings.HasPrefix(text[at:], a.rules[i].anchor) {
 				found[i] = append(found[i], at)
 			}
 		}

@@ -2,9 +2,9 @@ package explain
 
 import (
 	"encoding/binary"
-	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf16"
 )
 
@@ -30,45 +30,47 @@ func decoded(text string) string {
 
 // colours are the sequences by which programs colour their logs, and what is left
 // of them where something on the way made the escape character visible.
-var colours = regexp.MustCompile(`(?:\x1b|\^\[|#033|\\(?:u001[bB]|x1[bB]|033|e))\[[0-9;?]*[A-Za-z]`)
+var colours = lazily(`(?:\x1b|\^\[|#033|\\(?:u001[bB]|x1[bB]|033|e))\[[0-9;?]*[A-Za-z]`)
 
 func uncoloured(line string) string {
 	if !strings.Contains(line, "\x1b[") && !strings.Contains(line, "^[[") && !strings.Contains(line, "#033[") &&
 		!strings.Contains(line, "1b[") && !strings.Contains(line, "1B[") && !strings.Contains(line, `\033[`) && !strings.Contains(line, `\e[`) {
 		return line
 	}
-	return colours.ReplaceAllString(line, "")
+	return colours().ReplaceAllString(line, "")
 }
 
 // typed are the characters that a chat, a ticket or a web page puts in the place of
 // those of a log.
-var typed = strings.NewReplacer(
-	"\u2018", "'", "\u2019", "'", "\u201c", `"`, "\u201d", `"`, "\u00a0", " ", "\u202f", " ", "\u200b", "", "\ufeff", "",
-	"&#39;", "'", "&#x27;", "'", "&apos;", "'", "&quot;", `"`, "&#34;", `"`, "&lt;", "<", "&gt;", ">", "&nbsp;", " ", "&amp;", "&",
-)
+var typed = sync.OnceValue(func() *strings.Replacer {
+	return strings.NewReplacer(
+		"\u2018", "'", "\u2019", "'", "\u201c", `"`, "\u201d", `"`, "\u00a0", " ", "\u202f", " ", "\u200b", "", "\ufeff", "",
+		"&#39;", "'", "&#x27;", "'", "&apos;", "'", "&quot;", `"`, "&#34;", `"`, "&lt;", "<", "&gt;", ">", "&nbsp;", " ", "&amp;", "&",
+	)
+})
 
 // untyped is a line with the characters of a log.
 func untyped(line string) string {
 	if !strings.Contains(line, "&") && !strings.Contains(line, "\xe2\x80") && !strings.Contains(line, "\u00a0") && !strings.Contains(line, "\ufeff") {
 		return line
 	}
-	return typed.Replace(line)
+	return typed().Replace(line)
 }
 
 // The clothes of a line on its way from a container's output to a person.
 var (
 	// kubectl logs --prefix.
-	podPrefix = regexp.MustCompile(`^\[pod/[^\]\s]{1,300}\] `)
+	podPrefix = lazily(`^\[pod/[^\]\s]{1,300}\] `)
 	// docker compose logs.
-	composePrefix = regexp.MustCompile(`^[A-Za-z][\w.-]{0,80}\s*\| `)
+	composePrefix = lazily(`^[A-Za-z][\w.-]{0,80}\s*\| `)
 	// The files of a container runtime, kubectl logs --timestamps, docker logs -t.
 	// The time of a log's own line goes with it, which says nothing here.
-	timePrefix = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d) ?`)
-	streamMark = regexp.MustCompile(`^(?:stdout|stderr) ([FP])(?: |$)`)
+	timePrefix = lazily(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d) ?`)
+	streamMark = lazily(`^(?:stdout|stderr) ([FP])(?: |$)`)
 	// logcli.
-	labelPrefix = regexp.MustCompile(`^\{[A-Za-z_]\w*="[^}]*\} ?`)
+	labelPrefix = lazily(`^\{[A-Za-z_]\w*="[^}]*\} ?`)
 	// syslog and journalctl.
-	syslogPrefix = regexp.MustCompile(`^[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \S{1,200} [^\s:\[]{1,100}(?:\[\d{1,10}\])?: ?`)
+	syslogPrefix = lazily(`^[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \S{1,200} [^\s:\[]{1,100}(?:\[\d{1,10}\])?: ?`)
 )
 
 // undressed is a line without its colours and without what collectors of logs put
@@ -82,22 +84,22 @@ func undressed(line string) (_ string, more bool) {
 		case line == "":
 			return line, more
 		case line[0] == '[':
-			line = line[len(podPrefix.FindString(line)):]
+			line = line[len(podPrefix().FindString(line)):]
 		case line[0] == '{':
-			line = line[len(labelPrefix.FindString(line)):]
+			line = line[len(labelPrefix().FindString(line)):]
 		case line[0] >= '0' && line[0] <= '9':
 			if len(line) > 19 && line[4] == '-' && line[10] == 'T' {
-				line = line[len(timePrefix.FindString(line)):]
+				line = line[len(timePrefix().FindString(line)):]
 			}
 		case strings.HasPrefix(line, "std"):
-			if m := streamMark.FindStringSubmatch(line); m != nil {
+			if m := streamMark().FindStringSubmatch(line); m != nil {
 				line, more = line[len(m[0]):], m[1] == "P"
 			}
 		case len(line) > 15 && line[3] == ' ' && line[6] == ' ' && line[9] == ':':
-			line = line[len(syslogPrefix.FindString(line)):]
+			line = line[len(syslogPrefix().FindString(line)):]
 		default:
 			if at := strings.IndexByte(line[:min(len(line), 100)], '|'); at > 0 {
-				line = line[len(composePrefix.FindString(line)):]
+				line = line[len(composePrefix().FindString(line)):]
 			}
 		}
 		if len(line) == before {

@@ -94,8 +94,8 @@ func Text(text string, jobs []Job) Explanation {
 	}
 	// What decides a recovery comes before what is only near it, and is not left out
 	// for it.
-	weight := make(map[string]int, len(rules))
-	for _, r := range rules {
+	weight := make(map[string]int, len(rules()))
+	for _, r := range rules() {
 		weight[r.id] = max(weight[r.id], r.weight)
 	}
 	slices.SortStableFunc(e.Matches, func(a, b Match) int { return cmp.Compare(weight[b.Rule], weight[a.Rule]) })
@@ -152,7 +152,7 @@ func (s *script) find(order int, places []int) []hit {
 	if len(places) == 0 {
 		return nil
 	}
-	r := &rules[order]
+	r := &rules()[order]
 	p := r.pattern()
 	var out []hit
 	from := 0

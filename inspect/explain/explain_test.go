@@ -313,7 +313,7 @@ func TestWhatDecidesComesFirst(t *testing.T) {
 }
 
 func TestEveryRuleIsWhole(t *testing.T) {
-	for _, r := range rules {
+	for _, r := range rules() {
 		if r.id == "" || r.source == "" || r.cause == "" || len(r.next) == 0 || r.pattern == nil || len(r.anchor) < minAnchor {
 			t.Errorf("%+v", r)
 		}
@@ -347,7 +347,7 @@ func TestEveryRuleIsMet(t *testing.T) {
 	s := newScript(all.String())
 	for i, places := range allAnchors().in(s.flat) {
 		if len(s.find(i, places)) == 0 {
-			t.Errorf("%s, %s", rules[i].id, rules[i].pattern().Regexp)
+			t.Errorf("%s, %s", rules()[i].id, rules()[i].pattern().Regexp)
 		}
 	}
 }

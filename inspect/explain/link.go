@@ -2,7 +2,6 @@ package explain
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -19,7 +18,7 @@ type links struct {
 }
 
 // restored is how Flink says, when a job starts, what it is restored from.
-var restored = regexp.MustCompile(`(?:Restoring job [0-9a-f]{32} from [^.]{1,120} located at|Starting job [0-9a-f]{32} from savepoint) '?([a-z0-9]+:[^ '",]+|/[^ '",]+)`)
+var restored = lazily(`(?:Restoring job [0-9a-f]{32} from [^.]{1,120} located at|Starting job [0-9a-f]{32} from savepoint) '?([a-z0-9]+:[^ '",]+|/[^ '",]+)`)
 
 func newLinks(s *script, jobs []Job) *links {
 	l := &links{s: s, jobs: jobs}
@@ -28,7 +27,7 @@ func newLinks(s *script, jobs []Job) *links {
 		for ; last >= 0; last = strings.LastIndex(s.flat[:last], anchor) {
 			const earlier = 300
 			window := s.flat[max(0, last-earlier):min(len(s.flat), last+looseAround)]
-			if m := restored.FindStringSubmatch(window); m != nil {
+			if m := restored().FindStringSubmatch(window); m != nil {
 				l.point = strings.TrimSuffix(m[1], ".")
 				return l
 			}

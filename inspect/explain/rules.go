@@ -28,9 +28,17 @@ const (
 )
 
 // rules are all messages that are known. Where a rule of this program's own
-// judgement speaks for the same reason, it has the same word.
-var rules = slices.Concat(boundaryRules, markerRules, controlRules, cleanupRules, recordRules, releasedRules, callRules,
-	flinkRules, flinkRunRules, operatorRules, kafkaRules, kafkaRunRules, flussRules, flussRunRules, arkflowRules)
+// judgement speaks for the same reason, it has the same word. They are made when
+// the first text comes: most runs of this program explain nothing.
+var rules = sync.OnceValue(func() []rule {
+	return slices.Concat(boundaryRules(), markerRules(), controlRules(), cleanupRules(), recordRules(), releasedRules(), callRules(),
+		flinkRules(), flinkRunRules(), operatorRules(), kafkaRules(), kafkaRunRules(), flussRules(), flussRunRules(), arkflowRules())
+})
+
+// lazily is a pattern that is compiled when it is first asked for.
+func lazily(pattern string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
+}
 
 // pattern is a compiled pattern, which matches where it is tried alone, and the
 // text that each of its matches begins with; empty where that is not one text.

@@ -1,7 +1,6 @@
 package explain
 
 import (
-	"regexp"
 	"slices"
 	"sort"
 	"strings"
@@ -176,7 +175,7 @@ func (s *script) traceBegin(n int) int {
 
 // frame is a line of a Java stack trace, with what a log puts before it and
 // behind it, or the line that stands for the frames in common with another.
-var frame = regexp.MustCompile(`(?:^| )(?:at [\w$./<>@-]+\.[\w$<>]+\((?:[\w$.-]+:\d+|[\w$.-]+\.java|Native Method|Unknown Source)\)|\.\.\. \d+ (?:more|common frames omitted)(?: |$))`)
+var frame = lazily(`(?:^| )(?:at [\w$./<>@-]+\.[\w$<>]+\((?:[\w$.-]+:\d+|[\w$.-]+\.java|Native Method|Unknown Source)\)|\.\.\. \d+ (?:more|common frames omitted)(?: |$))`)
 
 // inTrace reports whether a line goes on with a Java stack trace.
 func inTrace(line string) bool {
@@ -193,13 +192,13 @@ func inTrace(line string) bool {
 	if !strings.Contains(line, " at ") && !strings.Contains(line, " ... ") {
 		return false
 	}
-	loc := frame.FindStringIndex(line[:min(len(line), 4*most)])
+	loc := frame().FindStringIndex(line[:min(len(line), 4*most)])
 	return loc != nil && loc[0] < most
 }
 
 // exception is the head of an exception, with its message: one of Java anywhere
 // in a line, one of another language where a line begins with it.
-var exception = regexp.MustCompile(`(?:[a-z][\w$]*\.){2,}[A-Z][\w$]*(?:Exception|Error)\b(?:: ?[^\n]{0,200})?|^(?:[a-z_]\w*\.)*[A-Z]\w*(?:Exception|Error): [^\n]{0,200}|^thread '[^']{1,80}' (?:\([^)]{0,20}\) )?panicked at [^\n]{0,200}`)
+var exception = lazily(`(?:[a-z][\w$]*\.){2,}[A-Z][\w$]*(?:Exception|Error)\b(?:: ?[^\n]{0,200})?|^(?:[a-z_]\w*\.)*[A-Z]\w*(?:Exception|Error): [^\n]{0,200}|^thread '[^']{1,80}' (?:\([^)]{0,20}\) )?panicked at [^\n]{0,200}`)
 
 // unknown lists exceptions on lines where no rule spoke. Of a trace it is the
 // innermost, which is where the reason stands; where a rule only says that the
@@ -213,7 +212,7 @@ func (s *script) unknown(found []hit) []string {
 		if strings.HasPrefix(line, "at ") || !strings.Contains(line, "Exception") && !strings.Contains(line, "Error") && !strings.Contains(line, "panicked at") {
 			continue
 		}
-		text := exception.FindString(line)
+		text := exception().FindString(line)
 		if text == "" || seen[text] {
 			continue
 		}
