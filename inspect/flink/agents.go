@@ -308,7 +308,11 @@ func (b *builder) open(ctx context.Context, handle *flinkmeta.OperatorState) (*f
 // header walks the stream's header, which says which classes are registered and
 // where the elements must begin.
 func (b *builder) header(o *flinkmeta.Operator, t *flinkmeta.Subtask, stream *flinkmeta.OperatorStream) kryo.Registered {
-	h, err := stream.Header()
+	var err error
+	if !stream.Begins(b.lastHeader) {
+		b.lastHeader, err = stream.Header()
+	}
+	h := b.lastHeader
 	if err == nil {
 		_, err = stream.CheckHeader(h)
 	}

@@ -23,6 +23,7 @@ type builder struct {
 	streamVersion int32                                                  // of the first operator state stream that was opened
 	opened        map[*flinkmeta.OperatorState]*flinkmeta.OperatorStream // of the operator that is looked at
 	lastMerged    *merging                                               // of the last agent operator
+	lastHeader    flinkmeta.Header
 	asked
 }
 

@@ -108,6 +108,9 @@ func FuzzOperatorStream(f *testing.F) {
 		if h.Len < 4 || h.Len > int64(len(data)) {
 			t.Fatalf("a header of %d bytes in %d", h.Len, len(data))
 		}
+		if s.Begins(h) != (h.Unknown == "") {
+			t.Fatalf("its own header, with the unknown %q: %t", h.Unknown, s.Begins(h))
+		}
 		if _, err := s.CheckHeader(h); err != nil {
 			wantPosition(t, err, len(data))
 		}

@@ -10,6 +10,8 @@ type Header struct {
 	// Unknown is the class of a serializer snapshot whose length is not known:
 	// the walk ended there. Empty if all of the header was walked.
 	Unknown string
+
+	bytes []byte // that it was read from; nil where it was not walked to its end
 }
 
 // BackendType is Flink's number for the kind of a state.

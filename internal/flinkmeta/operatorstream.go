@@ -1,6 +1,7 @@
 package flinkmeta
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 
@@ -128,7 +129,17 @@ func (s *OperatorStream) Header() (Header, error) {
 	h.Broadcast = w.states("broadcast states")
 	h.Unknown = w.unknown
 	h.Len = r.Pos()
+	if r.Err() == nil && h.Unknown == "" {
+		h.bytes = bytes.Clone(s.data[s.start:h.Len])
+	}
 	return h, r.Err()
+}
+
+// Begins says that the stream begins with the very bytes of a header that was
+// walked to its end in another one, at the same place, as the streams of one
+// operator's subtasks do: Header would return an equal one.
+func (s *OperatorStream) Begins(h Header) bool {
+	return h.bytes != nil && int64(s.start+len(h.bytes)) == h.Len && bytes.HasPrefix(s.data[s.start:], h.bytes)
 }
 
 // CheckHeader compares the end of a header with the place of the first element.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"slices"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -299,5 +300,49 @@ func TestCheckHeaderFindsElementsThatStartElsewhere(t *testing.T) {
 	var e *flinkmeta.Error
 	if !checked || !errors.As(err, &e) || e.Check != "U7" || err.Error() != "element data starts at 761, header ends at 760" {
 		t.Errorf("checked %v, error %v", checked, err)
+	}
+}
+
+func TestStreamsThatBeginAlikeHaveOneHeader(t *testing.T) {
+	stream := func(state string, version int32, compressed bool, elements ...[]byte) *flinkmeta.OperatorStream {
+		t.Helper()
+		data, states, err := flinkmeta.NewOperatorStreamBuilder(version, compressed).
+			Add(flinkmeta.ListState(state, flinkmeta.Union, flinkmeta.LongSerializer()), elements...).Build()
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := flinkmeta.OpenOperatorStream(data, &flinkmeta.OperatorState{States: states})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	one := stream("offsets", 6, false, []byte("12345678"))
+	header, err := one.Header()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, tt := range map[string]struct {
+		other *flinkmeta.OperatorStream
+		want  bool
+	}{
+		"itself":              {one, true},
+		"other elements":      {stream("offsets", 6, false, []byte("87654321"), []byte("12345678")), true},
+		"compressed elements": {stream("offsets", 6, true, []byte("12345678")), true},
+		"another version":     {stream("offsets", 5, false, []byte("12345678")), false},
+		"another state":       {stream("offset", 6, false, []byte("12345678")), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := tt.other.Begins(header); got != tt.want {
+				t.Fatalf("it begins alike: %t", got)
+			}
+			own, err := tt.other.Header()
+			if err != nil || reflect.DeepEqual(own, header) != tt.want {
+				t.Errorf("its own header is %+v (%v), the other %+v", own, err, header)
+			}
+		})
+	}
+	if one.Begins(flinkmeta.Header{}) {
+		t.Error("it begins like a header that nobody walked")
 	}
 }
