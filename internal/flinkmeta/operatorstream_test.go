@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"math/rand/v2"
-	"slices"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
