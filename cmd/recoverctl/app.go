@@ -95,9 +95,14 @@ func (a *app) job() (inspect.Job, error) {
 	if err != nil {
 		return inspect.Job{}, err
 	}
+	return a.jobAsked(j), nil
+}
+
+// jobAsked is a job of the profile with the flags by which it was asked about.
+func (a *app) jobAsked(j config.Job) inspect.Job {
 	job := jobOf(a.selection.Profile.Name, j)
 	job.Flags = givenFlags(a.flags)
-	return job, nil
+	return job
 }
 
 func jobOf(profile string, j config.Job) inspect.Job {

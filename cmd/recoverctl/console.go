@@ -81,9 +81,7 @@ func (a *app) console(ctx context.Context) error {
 	defer systems.close()
 	list := make([]inspect.Job, 0, len(profile.Jobs))
 	for _, j := range profile.Jobs {
-		job := jobOf(profile.Name, j)
-		job.Flags = givenFlags(a.flags)
-		list = append(list, job)
+		list = append(list, a.jobAsked(j))
 	}
 	look, applies := theme.New(a.look()), apply.NewCurrent()
 	callsOf := consoleCalls{in}

@@ -48,7 +48,7 @@ func (a *app) consoleArkFlow(p config.Profile, to connections, prompt secret.Pro
 // isArkFlow reports whether a job is one that is read at a hub, or from its log. One
 // that flags alone make has no engine: it is one where it has nothing else.
 func isArkFlow(j config.Job) bool {
-	its := j.Engine == "arkflow" || j.Engine == "" && j.ActionState.Topic == "" && j.Fluss.Table == ""
+	its := j.Engine == engineArkFlow || j.Engine == "" && j.ActionState.Topic == "" && j.Fluss.Table == ""
 	return its && (j.ArkFlow.Hub != "" || j.ArkFlow.WAL != "")
 }
 

@@ -200,9 +200,7 @@ in it is whole; 1 it would restore another one or none, or something is damaged,
 // logIsOf reports whether a job's log is that of what is asked about: of the job or
 // stream of its name, or of anything where it is named beside the question.
 func (a *app) logIsOf(job config.Job, about string) bool {
-	if _, stream, ok := streamNamed(about); ok {
-		about = stream
-	}
+	about = nameAlone(about)
 	return job.ArkFlow.WAL != "" && (about == "" || job.Name == about || job.Name == config.AdHoc || a.flags.Changed("wal"))
 }
 
@@ -366,9 +364,7 @@ func (a *app) arkflowJob(about string) (config.Job, error) {
 	if j := a.selection.Job; j != nil && j.ArkFlow.Hub != "" {
 		return *j, nil
 	}
-	if _, stream, ok := streamNamed(about); ok {
-		about = stream
-	}
+	about = nameAlone(about)
 	var found []config.Job
 	if a.selection.Job == nil {
 		for _, j := range a.selection.Profile.Jobs {
@@ -416,7 +412,7 @@ func (a *app) validateArkFlow(ctx context.Context, point string) (is bool, err e
 	if err := a.load(); err != nil {
 		return true, err
 	}
-	if j := a.selection.Job; j == nil || j.Engine != "arkflow" || j.ArkFlow.Hub == "" {
+	if j := a.selection.Job; j == nil || j.Engine != engineArkFlow || j.ArkFlow.Hub == "" {
 		return false, nil
 	}
 	return true, a.withHub(ctx, "", func() error { return nil }, func(hub *arkflow.Hub, _ config.Job) error {

@@ -104,6 +104,14 @@ func streamNamed(text string) (node, stream string, ok bool) {
 	return node, stream, ok && node != "" && stream != ""
 }
 
+// nameAlone is the name of a job, or of a stream without its node.
+func nameAlone(text string) string {
+	if _, stream, ok := streamNamed(text); ok {
+		return stream
+	}
+	return text
+}
+
 func (a *app) planArkFlow(ctx context.Context, ask arkflowAsk) error {
 	if ask.out == "" || ask.out == "-" {
 		return fault.New(fault.Usage, "read flags", "a plan is written to a file").WithHint("name a new one with --out FILE")

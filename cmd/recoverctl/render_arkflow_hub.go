@@ -255,12 +255,16 @@ func renderArkFlowEvents(t *table, l arkflow.EventList, now time.Time) {
 	}
 	t.row(num("AGE"), text("TIME"), text("NODE"), text("TYPE"), text("STREAM"), text("OUTCOME"), text("MESSAGE"))
 	for _, e := range l.Events {
-		at := "?"
-		if e.Time != nil {
-			at = e.Time.UTC().Format(time.RFC3339)
-		}
-		t.row(num(ageOf(e.Time, now)), text(at), text(e.Node), text(e.Type), text(e.Stream), text(e.Outcome), text(e.Message))
+		t.row(num(ageOf(e.Time, now)), text(timeOf(e.Time)), text(e.Node), text(e.Type), text(e.Stream), text(e.Outcome), text(e.Message))
 	}
+}
+
+// timeOf is when something was, a question mark where that is not known.
+func timeOf(at *time.Time) string {
+	if at == nil {
+		return "?"
+	}
+	return at.UTC().Format(time.RFC3339)
 }
 
 func renderArkFlowValidation(t *table, v inspect.RestoreValidation, now time.Time) {
@@ -287,10 +291,6 @@ func renderArkFlowAudit(t *table, l arkflow.AuditList, now time.Time) {
 	}
 	t.row(num("AGE"), text("TIME"), text("WHO"), text("ASKED FOR"), text("OF"), text("OUTCOME"), text("WHY"))
 	for _, r := range l.Records {
-		at := "?"
-		if r.Time != nil {
-			at = r.Time.UTC().Format(time.RFC3339)
-		}
-		t.row(num(ageOf(r.Time, now)), text(at), text(r.Actor), text(r.Action), text(strings.TrimSpace(r.Type+" "+r.Of)), text(r.Outcome), text(strings.TrimSpace(r.Failure+" "+r.Message)))
+		t.row(num(ageOf(r.Time, now)), text(timeOf(r.Time)), text(r.Actor), text(r.Action), text(strings.TrimSpace(r.Type+" "+r.Of)), text(r.Outcome), text(strings.TrimSpace(r.Failure+" "+r.Message)))
 	}
 }

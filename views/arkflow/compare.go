@@ -29,41 +29,14 @@ type comparison struct {
 	err   error                         // why they are not known
 }
 
-// choose takes the selected point for a comparison, or leaves it out again.
-func (s *Job) choose() tui.Cmd {
-	id := s.selected().ID
-	if s.chosen[id] {
-		delete(s.chosen, id)
-	} else {
-		s.chosen[id] = true
+// ids are those of the recovery points, in the order of the list.
+func (s *Job) ids() []string {
+	points := s.reader.value.Points.Points
+	ids := make([]string, 0, len(points))
+	for _, p := range points {
+		ids = append(ids, p.ID)
 	}
-	if len(s.chosen) == 2 {
-		return tui.Say(theme.Plain, "two recovery points are chosen: = compares them")
-	}
-	return nil
-}
-
-// pair are the two points to compare, in the order of the list: those chosen, or the
-// one chosen and the selected one.
-func (s *Job) pair() []string {
-	selected := s.selected()
-	var out []string
-	for _, p := range s.reader.value.Points.Points {
-		if s.chosen[p.ID] || len(s.chosen) == 1 && selected != nil && p.ID == selected.ID {
-			out = append(out, p.ID)
-		}
-	}
-	return out
-}
-
-func (s *Job) notTwo() string {
-	switch n := len(s.pair()); {
-	case n < 2:
-		return "choose two recovery points with space"
-	case n > 2:
-		return phrase.Count(n, "point is", "points are") + " chosen: unchoose all but two with space"
-	}
-	return ""
+	return ids
 }
 
 // slotCosts is the slot of the read of the costs.

@@ -12,6 +12,7 @@ import (
 	"github.com/recoverctl/recoverctl/tui"
 	"github.com/recoverctl/recoverctl/tui/theme"
 	"github.com/recoverctl/recoverctl/tui/vtable"
+	"github.com/recoverctl/recoverctl/views/compare"
 	"github.com/recoverctl/recoverctl/views/phrase"
 	"github.com/recoverctl/recoverctl/views/rollback"
 	"github.com/recoverctl/recoverctl/views/sheet"
@@ -25,13 +26,13 @@ type Job struct {
 	reader  *reader[arkflow.JobDetail]
 	points  *vtable.Table
 	columns []vtable.Column // of points; the first is as wide as the longest id
-	chosen  map[string]bool // points to compare, by id
+	chosen  compare.Chosen  // points to compare, by id
 	size    tui.Size
 }
 
 // NewJob makes the screen of a job by its id.
 func NewJob(o Options, id string) *Job {
-	s := &Job{options: o, id: id, chosen: map[string]bool{}, reader: &reader[arkflow.JobDetail]{
+	s := &Job{options: o, id: id, chosen: compare.Chosen{}, reader: &reader[arkflow.JobDetail]{
 		slot: "job", ask: func(ctx context.Context) (arkflow.JobDetail, error) { return o.Source.Job(ctx, id) },
 		some: func(d arkflow.JobDetail) bool { return d.Hub.Address != "" }, now: o.now,
 	}}
@@ -56,11 +57,7 @@ func (s *Job) Update(msg tui.Msg) tui.Cmd {
 }
 
 func (s *Job) take() {
-	for id := range s.chosen {
-		if _, there := s.point(id); !there {
-			delete(s.chosen, id)
-		}
-	}
+	s.chosen.Keep(s.ids())
 	copy(s.columns, pointColumns(s.reader.value.Points.Points)) // the table's own
 	s.points.SetSource(pointRows{s})
 }
@@ -298,15 +295,15 @@ func (s *Job) Keys() []tui.Key {
 			return tui.Push(s.rollback(*point.JobVersion, point.ID))
 		}})
 	}
-	choose := "choose"
-	if point != nil && s.chosen[point.ID] {
-		choose = "unchoose"
+	selected := ""
+	if point != nil {
+		selected = point.ID
 	}
+	pair, notTwo := s.chosen.Pair(s.ids(), selected)
 	keys = append(keys, s.options.logKey()...)
 	keys = append(keys,
-		tui.Key{Keys: []string{"space"}, Help: choose, Disabled: none, Run: s.choose},
-		tui.Key{Keys: []string{"="}, Help: "compare", Disabled: s.notTwo, Run: func() tui.Cmd {
-			pair := s.pair()
+		tui.Key{Keys: []string{"space"}, Help: s.chosen.Help(selected), Disabled: none, Run: func() tui.Cmd { return s.chosen.Toggle(selected) }},
+		tui.Key{Keys: []string{"="}, Help: "compare", Disabled: func() string { return notTwo }, Run: func() tui.Cmd {
 			return tui.Push(newComparison(s, pair[0], pair[1]))
 		}})
 	keys = append(keys, tui.CopyKey(func() (what, text string) {

@@ -104,12 +104,5 @@ func writePlan(p *sheet.Page, s *document.Screen, does string) {
 	made, _ := s.Made()
 	s.Head(p, does)
 	p.Hang(sheet.Indent, theme.Muted, "hub "+phrase.Safe(made.Report.Target.Cluster))
-	s.Notes(p)
-	s.Changes(p)
-	s.Does(p)
-	s.Next(p, "")
-	s.WayBack(p)
-	s.Stays(p)
-	s.NotKnown(p)
-	s.Unread(p)
+	s.Body(p)
 }

@@ -49,6 +49,20 @@ func (s *Screen) plain(p *sheet.Page) {
 	s.Unread(p)
 }
 
+// Body is what follows the head of a plan whose facts have a state and no source: what
+// changes, what that does, the warnings, how to go on, the steps with the way back of
+// each, and then what stays and what is not known.
+func (s *Screen) Body(p *sheet.Page) {
+	s.Notes(p)
+	s.Changes(p)
+	s.Does(p)
+	s.Next(p, "")
+	s.WayBack(p)
+	s.Stays(p)
+	s.NotKnown(p)
+	s.Unread(p)
+}
+
 // Head is whether the plan can be applied, and what it does in a sentence.
 func (s *Screen) Head(p *sheet.Page, about string) {
 	r := s.made.Report

@@ -44,10 +44,11 @@ func (s *Screen) Keys() []tui.Key {
 		}
 		return noPoint()
 	}
-	choose := "choose"
-	if point != nil && s.chosen[point.URI] {
-		choose = "unchoose"
+	selected := ""
+	if point != nil {
+		selected = point.URI
 	}
+	pair, notTwo := s.chosen.Pair(s.uris(), selected)
 	panes := s.panes.Keys()
 	panes[0].Help = s.options.Job.Store.Part() + "s"
 	panes[0].Quiet = true // the line under the bars names it
@@ -66,7 +67,7 @@ func (s *Screen) Keys() []tui.Key {
 		{Keys: []string{"v"}, Help: "why", Disabled: noPoint, Run: s.why},
 	}
 	if o.Reading.Scans != nil {
-		keys = append(keys, tui.Key{Keys: []string{"c"}, Help: "calls", Disabled: s.noCalls, Run: func() tui.Cmd { return tui.Push(o.calls(s.chosenPoints())) }})
+		keys = append(keys, tui.Key{Keys: []string{"c"}, Help: "calls", Disabled: s.noCalls, Run: func() tui.Cmd { return tui.Push(o.calls(s.chosen.Of(s.uris()))) }})
 	}
 	if o.Records != nil {
 		keys = append(keys, tui.Key{Keys: []string{"b"}, Help: "records", Run: func() tui.Cmd { return tui.Push(s.records()) }})
@@ -78,8 +79,8 @@ func (s *Screen) Keys() []tui.Key {
 	}
 	keys = append(keys, []tui.Key{
 		{Keys: []string{"l"}, Help: "live", Run: func() tui.Cmd { return tui.Push(o.live()) }},
-		{Keys: []string{"space"}, Help: choose, Disabled: noChoice, Run: s.choose},
-		{Keys: []string{"="}, Help: "compare", Disabled: s.notTwo, Run: s.compare},
+		{Keys: []string{"space"}, Help: s.chosen.Help(selected), Disabled: noChoice, Run: func() tui.Cmd { return s.chosen.Toggle(selected) }},
+		{Keys: []string{"="}, Help: "compare", Disabled: func() string { return notTwo }, Run: func() tui.Cmd { return s.compare(pair[0], pair[1]) }},
 	}...)
 	if o.Plans != nil && o.cleanups() {
 		keys = append(keys, tui.Key{Keys: []string{"p"}, Help: "plan", Disabled: noPoint, Run: func() tui.Cmd { return tui.Push(o.plan(point.URI)) }})
@@ -118,13 +119,12 @@ func (s *Screen) noCalls() string {
 	return ""
 }
 
-// chosenPoints are those that were chosen, in the order of the list.
-func (s *Screen) chosenPoints() []string {
-	var uris []string
-	for _, p := range s.reader.Reading.Overview.Points {
-		if s.chosen[p.URI] {
-			uris = append(uris, p.URI)
-		}
+// uris are those of the recovery points, in the order of the list.
+func (s *Screen) uris() []string {
+	points := s.reader.Reading.Overview.Points
+	uris := make([]string, 0, len(points))
+	for _, p := range points {
+		uris = append(uris, p.URI)
 	}
 	return uris
 }
@@ -149,47 +149,11 @@ func (s *Screen) why() tui.Cmd {
 	}))
 }
 
-func (s *Screen) choose() tui.Cmd {
-	uri := s.selected().URI
-	if s.chosen[uri] {
-		delete(s.chosen, uri)
-	} else {
-		s.chosen[uri] = true
-	}
-	if len(s.chosen) == 2 {
-		return tui.Say(theme.Plain, "two recovery points are chosen: = compares them")
-	}
-	return nil
-}
-
-// pair are the two points to compare, in the order of the list: those chosen, or
-// the one chosen and the selected one.
-func (s *Screen) pair() []inspect.PointSummary {
-	selected := s.selected()
-	var out []inspect.PointSummary
-	for _, p := range s.reader.Reading.Overview.Points {
-		if s.chosen[p.URI] || len(s.chosen) == 1 && selected != nil && p.URI == selected.URI {
-			out = append(out, p)
-		}
-	}
-	return out
-}
-
-func (s *Screen) notTwo() string {
-	switch n := len(s.pair()); {
-	case n < 2:
-		return "choose two recovery points with space"
-	case n > 2:
-		return phrase.Count(n, "point is", "points are") + " chosen: unchoose all but two with space"
-	}
-	return ""
-}
-
-func (s *Screen) compare() tui.Cmd {
-	o, pair := s.options, s.pair()
+func (s *Screen) compare(left, right string) tui.Cmd {
+	o := s.options
 	o.Reading = s.reader.Reading
 	return tui.Push(compare.New(compare.Options{
-		Theme: o.Theme, Source: o.Source, Reading: o.Reading, Left: pair[0].URI, Right: pair[1].URI, Commands: Commands(o),
+		Theme: o.Theme, Source: o.Source, Reading: o.Reading, Left: left, Right: right, Commands: Commands(o),
 	}))
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/recoverctl/recoverctl/tui"
 	"github.com/recoverctl/recoverctl/tui/theme"
 	"github.com/recoverctl/recoverctl/tui/vtable"
+	"github.com/recoverctl/recoverctl/views/compare"
 	"github.com/recoverctl/recoverctl/views/document"
 	"github.com/recoverctl/recoverctl/views/guide"
 	"github.com/recoverctl/recoverctl/views/live"
@@ -62,8 +63,8 @@ type Screen struct {
 	columns    []vtable.Column // of partitions; one names the point that they are about
 	panes      *tui.Panes
 	order      partitionOrder
-	about      string          // URI of the recovery point that order is about
-	chosen     map[string]bool // recovery points whose markers stand on the bars, by URI
+	about      string         // URI of the recovery point that order is about
+	chosen     compare.Chosen // recovery points whose markers stand on the bars, by URI
 	size       tui.Size
 }
 
@@ -80,7 +81,7 @@ func New(o Options) *Screen {
 	}
 	s := &Screen{
 		options: o, reader: overview.NewReader("overview", o.Job, o.Source, o.Now),
-		chosen: map[string]bool{},
+		chosen: compare.Chosen{},
 	}
 	s.reader.Reading = o.Reading
 	s.points = vtable.New(o.Theme, pointColumns, pointRows{s})
@@ -110,11 +111,7 @@ func (s *Screen) Update(msg tui.Msg) tui.Cmd {
 func (s *Screen) take() {
 	points := s.reader.Reading.Overview.Points
 	s.names = phrase.Names(points)
-	for uri := range s.chosen {
-		if _, there := s.reader.Reading.Find(uri); !there {
-			delete(s.chosen, uri)
-		}
-	}
+	s.chosen.Keep(s.uris())
 	s.points.SetSource(pointRows{s})
 	if len(s.reader.Reading.Overview.Partitions) == 0 {
 		s.panes.Focus(onPoints)

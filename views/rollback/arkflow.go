@@ -40,14 +40,7 @@ func (s *Screen) arkflowPage(p *sheet.Page) {
 	if asked := phrase.Safe(s.ask.Point); asked != "" && asked != point {
 		p.Sign(theme.Warning, "You looked at "+asked+", and the hub restores "+point+": nobody can choose the point.")
 	}
-	s.Notes(p)
-	s.Changes(p)
-	s.Does(p)
-	s.Next(p, "")
-	s.WayBack(p)
-	s.Stays(p)
-	s.NotKnown(p)
-	s.Unread(p)
+	s.Body(p)
 }
 
 // before and after are the sides of a fact of the plan.
