@@ -150,7 +150,8 @@ func readPacked(r io.Reader) (string, error) {
 	}
 	unpacked, err := gzip.NewReader(buffered)
 	if err != nil {
-		return "", fault.Wrap(fault.Corrupt, "read a text", err, "the text was packed by gzip and is damaged")
+		return "", fault.Wrap(fault.Corrupt, "read a text", err, "the text was packed by gzip and is damaged").
+			WithHint("copy it again, or give what can be unpacked of it: zcat FILE | recoverctl explain")
 	}
 	text, err := readEnd(unpacked)
 	if errors.Is(err, io.ErrUnexpectedEOF) && text != "" {
@@ -182,7 +183,7 @@ func readEnd(r io.Reader) (string, error) {
 
 func renderExplanation(t *table, e explain.Explanation) {
 	if len(e.Matches) == 0 {
-		t.line(fmt.Sprintf("No known message is in the %s lines.", figures.Group(int64(e.Lines))))
+		t.line(fmt.Sprintf("No known message is in the %s.", figures.Count(e.Lines, "line", "lines")))
 		t.line("That says nothing about what went wrong: only what Flink and its Kubernetes Operator, Flink Agents, Kafka, Fluss and ArkFlow say about recovery and checkpoints is known.")
 	}
 	for i, m := range e.Matches {
