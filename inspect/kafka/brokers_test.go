@@ -50,11 +50,9 @@ func TestTheLeaderMovesWhileAControlTopicIsRead(t *testing.T) {
 	c.on(kmsg.Fetch, func(kmsg.Request) (kmsg.Response, error, bool) {
 		if fetches++; fetches == 1 {
 			from := c.fake.CurrentNode()
-			c.fake.SleepControl(func() {
-				if err := c.fake.MoveTopicPartition(k.topic, 0, (from+1)%3); err != nil {
-					t.Error(err)
-				}
-			})
+			if err := c.fake.MoveTopicPartition(k.topic, 0, (from+1)%3); err != nil {
+				t.Error(err)
+			}
 		}
 		return nil, nil, false
 	})

@@ -197,14 +197,12 @@ func TestAControlTopicThatIsRecreatedWhileItIsRead(t *testing.T) {
 					sp.Offset = 0
 					st.Partitions = append(st.Partitions, sp)
 					resp.Topics = append(resp.Topics, st)
-					k.cluster.fake.SleepControl(func() {
-						if err := k.cluster.fake.DeleteTopic(k.topic); err != nil {
-							t.Error(err)
-						}
-						if err := k.cluster.fake.CreateTopic(k.topic, 1, map[string]string{"cleanup.policy": "compact"}); err != nil {
-							t.Error(err)
-						}
-					})
+					if err := k.cluster.fake.DeleteTopic(k.topic); err != nil {
+						t.Error(err)
+					}
+					if err := k.cluster.fake.CreateTopic(k.topic, 1, map[string]string{"cleanup.policy": "compact"}); err != nil {
+						t.Error(err)
+					}
 					return resp, nil, true
 				}
 				return nil, nil, false

@@ -17,10 +17,8 @@ import (
 	"github.com/recoverctl/recoverctl/internal/testkit/kafkatest"
 )
 
-// The in-process Kafka that is closed while a request is under its control
-// functions leaves that one goroutine of its own behind, waiting for a lock.
 func TestMain(m *testing.M) {
-	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/twmb/franz-go/pkg/kfake.(*Cluster).runControl.func1"))
+	goleak.VerifyTestMain(m)
 }
 
 // stage is a cluster, the proxy before it, and a client that knows the proxy

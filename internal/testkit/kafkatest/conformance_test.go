@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -20,14 +21,33 @@ import (
 	"github.com/recoverctl/recoverctl/internal/testkit/kafkatest"
 )
 
-// The in-process Kafka that is closed while a request is under its control
-// functions leaves that one goroutine of its own behind, waiting for a lock.
 func TestMain(m *testing.M) {
-	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/twmb/franz-go/pkg/kfake.(*Cluster).runControl.func1"))
+	goleak.VerifyTestMain(m)
 }
 
 func TestTheFakeAnswersAsKafkaDoes(t *testing.T) {
 	conform(t, kafkatest.StartFake(t).Cluster)
+}
+
+// Every one of these requests is one that the fake answers in kfake's place.
+func TestTheFakeAnswersManyAtOnce(t *testing.T) {
+	c := kafkatest.StartFake(t)
+	topic := c.Topic(t, 1, nil)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	var asking sync.WaitGroup
+	for range 8 {
+		asking.Go(func() {
+			for range 1000 {
+				got, err := c.Admin().DescribeTopicConfigs(ctx, topic)
+				if err != nil || len(got) != 1 || got[0].Err != nil || len(got[0].Configs) == 0 {
+					t.Errorf("settings %v, error %v", got, err)
+					return
+				}
+			}
+		})
+	}
+	asking.Wait()
 }
 
 // A proxy that breaks nothing changes nothing.

@@ -1,117 +1,85 @@
 package kafkatest
 
 import (
-	"bytes"
-	"context"
 	"maps"
 	"slices"
-	"sync"
-	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
-	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
-
-// queryLimit bounds one question of the corrections to their own cluster.
-const queryLimit = 10 * time.Second
-
-// Requests that the corrections send to their own cluster carry this tag, so
-// that they are answered and not corrected again.
-const ownTag = 0x7265636f
 
 // corrections makes a kfake cluster answer as Kafka does. They sit in front of
 // kfake's handlers as control functions. A control function knows the request
 // alone, so what depends on a topic (its settings, its log start) is asked of
-// the same cluster while the request waits; and where one partition of many
-// must be refused, a kfake fault for this very request refuses it.
+// kfake itself, which answers such questions while the request waits; and where
+// one partition of many must be refused, a kfake fault for this very request
+// refuses it.
+//
+// None of them sleeps (kfake's SleepControl): two that sleep on one connection,
+// one directly after the other, may be woken twice, and then the cluster never
+// answers anybody again.
 type corrections struct {
-	kafka  *kfake.Cluster
-	client *kgo.Client
-
-	mu     sync.Mutex
-	change int                 // counts what may have changed a topic
-	topics map[[16]byte]*topic // nil: not known since the last change
-}
-
-// topic is what the corrections know about a topic.
-type topic struct {
-	name               string
-	partitions         int
-	compacted, deleted bool // its cleanup.policy
+	kafka *kfake.Cluster
 }
 
 // install puts the corrections in front of the cluster's handlers.
-func install(kafka *kfake.Cluster, client *kgo.Client) {
-	c := &corrections{kafka: kafka, client: client}
-	for key, correct := range map[kmsg.Key]func(context.Context, kmsg.Request) (kmsg.Response, error){
-		kmsg.Produce:          c.produce,
-		kmsg.DeleteRecords:    c.deleteRecords,
-		kmsg.CreatePartitions: c.createPartitions,
-		kmsg.DescribeConfigs:  c.describeConfigs,
+func install(kafka *kfake.Cluster) {
+	c := corrections{kafka}
+	for key, correct := range map[kmsg.Key]func(kmsg.Request) kmsg.Response{
+		kmsg.Produce:                 c.produce,
+		kmsg.DeleteRecords:           c.deleteRecords,
+		kmsg.CreateTopics:            c.createTopics,
+		kmsg.CreatePartitions:        c.createPartitions,
+		kmsg.DescribeConfigs:         c.describeConfigs,
+		kmsg.IncrementalAlterConfigs: c.alterConfigs,
 	} {
-		kafka.ControlKey(int16(key), c.waiting(correct))
-	}
-	kafka.ControlKey(int16(kmsg.CreateTopics), c.createTopics)
-	kafka.ControlKey(int16(kmsg.IncrementalAlterConfigs), c.alterConfigs)
-	for _, key := range []kmsg.Key{
-		kmsg.CreateTopics, kmsg.DeleteTopics, kmsg.CreatePartitions, kmsg.AlterConfigs, kmsg.IncrementalAlterConfigs,
-	} {
-		kafka.ControlKey(int16(key), c.forget)
-	}
-}
-
-// waiting makes a control function of a correction that asks the cluster: the
-// cluster serves others meanwhile. A correction that can't ask closes the
-// connection, because an uncorrected answer would be a wrong one.
-func (c *corrections) waiting(correct func(context.Context, kmsg.Request) (kmsg.Response, error)) func(kmsg.Request) (kmsg.Response, error, bool) {
-	return func(req kmsg.Request) (kmsg.Response, error, bool) {
-		if isOwn(req) {
-			return nil, nil, false
-		}
-		c.kafka.KeepControl()
-		var (
-			resp kmsg.Response
-			err  error
-		)
-		c.kafka.SleepControl(func() {
-			ctx, cancel := context.WithTimeout(context.Background(), queryLimit)
-			defer cancel()
-			resp, err = correct(ctx, req)
+		kafka.ControlKey(int16(key), func(req kmsg.Request) (kmsg.Response, error, bool) {
+			kafka.KeepControl()
+			resp := correct(req)
+			return resp, nil, resp != nil
 		})
-		return resp, err, resp != nil || err != nil
 	}
 }
 
-// forget makes the next question about topics a new one.
-func (c *corrections) forget(kmsg.Request) (kmsg.Response, error, bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.change++
-	c.topics = nil
-	return nil, nil, false
+// find is a topic by its id or, where the id is zero, by its name; nil where
+// there is none.
+func (c corrections) find(id [16]byte, name string) *kfake.TopicInfo {
+	if id != [16]byte{} {
+		return c.kafka.TopicIDInfo(id)
+	}
+	return c.kafka.TopicInfo(name)
+}
+
+// cleaned tells the cleanup.policy of a topic.
+func cleaned(t *kfake.TopicInfo) (compacted, deleted bool) {
+	policy := settings["cleanup.policy"].def
+	if set := t.Configs["cleanup.policy"]; set != nil {
+		policy = *set
+	}
+	policies := listOf(policy)
+	return slices.Contains(policies, "compact"), slices.Contains(policies, "delete")
 }
 
 // produce refuses a batch for a compacted topic that holds a record without a
 // key, with all its records.
-func (c *corrections) produce(ctx context.Context, kreq kmsg.Request) (kmsg.Response, error) {
+func (c corrections) produce(kreq kmsg.Request) kmsg.Response {
 	req := kreq.(*kmsg.ProduceRequest)
 	for _, rt := range req.Topics {
-		known, err := c.find(ctx, rt.TopicID, rt.Topic)
-		if err != nil {
-			return nil, err
+		known := c.find(rt.TopicID, rt.Topic)
+		if known == nil {
+			continue
 		}
-		if known == nil || !known.compacted {
+		if compacted, _ := cleaned(known); !compacted {
 			continue
 		}
 		for _, rp := range rt.Partitions {
 			if holdsKeyless(rp.Records) {
-				c.refuse(req, kmsg.Produce, kfake.Fault{Topic: known.name, Partitions: []int32{rp.Partition}, Err: kerr.InvalidRecord})
+				c.refuse(req, kmsg.Produce, kfake.Fault{Topic: known.Topic, Partitions: []int32{rp.Partition}, Err: kerr.InvalidRecord})
 			}
 		}
 	}
-	return nil, nil
+	return nil
 }
 
 // holdsKeyless reports whether a batch has a record without a key. A batch
@@ -130,37 +98,30 @@ func holdsKeyless(batch []byte) bool {
 
 // deleteRecords makes a trim below the log start a trim to the log start, and
 // refuses one of a topic whose policy is compact alone.
-func (c *corrections) deleteRecords(ctx context.Context, kreq kmsg.Request) (kmsg.Response, error) {
+func (c corrections) deleteRecords(kreq kmsg.Request) kmsg.Response {
 	req := kreq.(*kmsg.DeleteRecordsRequest)
 	for _, rt := range req.Topics {
-		known, err := c.find(ctx, [16]byte{}, rt.Topic)
-		if err != nil {
-			return nil, err
-		}
+		known := c.kafka.TopicInfo(rt.Topic)
 		if known == nil {
 			continue
 		}
-		if known.compacted && !known.deleted {
+		if compacted, deleted := cleaned(known); compacted && !deleted {
 			c.refuse(req, kmsg.DeleteRecords, kfake.Fault{Topic: rt.Topic, Err: kerr.PolicyViolation})
 			continue
 		}
-		starts, err := c.logStarts(ctx, known)
-		if err != nil {
-			return nil, err
-		}
 		for i := range rt.Partitions {
 			rp := &rt.Partitions[i]
-			if start, ok := starts[rp.Partition]; ok && rp.Offset >= 0 && rp.Offset < start {
-				rp.Offset = start
+			if p := c.kafka.PartitionInfo(rt.Topic, rp.Partition); p != nil && rp.Offset >= 0 {
+				rp.Offset = max(rp.Offset, p.LogStartOffset)
 			}
 		}
 	}
-	return nil, nil
+	return nil
 }
 
 // createTopics refuses topics with a setting that Kafka does not have, or with
 // a value that it does not allow.
-func (c *corrections) createTopics(kreq kmsg.Request) (kmsg.Response, error, bool) {
+func (c corrections) createTopics(kreq kmsg.Request) kmsg.Response {
 	req := kreq.(*kmsg.CreateTopicsRequest)
 	for _, rt := range req.Topics {
 		for _, rc := range rt.Configs {
@@ -173,11 +134,11 @@ func (c *corrections) createTopics(kreq kmsg.Request) (kmsg.Response, error, boo
 			c.refuse(req, kmsg.CreateTopics, kfake.Fault{Topic: rt.Topic, Err: kerr.InvalidTopicException})
 		}
 	}
-	return nil, nil, false
+	return nil
 }
 
 // alterConfigs refuses the same settings for topics that exist.
-func (c *corrections) alterConfigs(kreq kmsg.Request) (kmsg.Response, error, bool) {
+func (c corrections) alterConfigs(kreq kmsg.Request) kmsg.Response {
 	req := kreq.(*kmsg.IncrementalAlterConfigsRequest)
 	for _, rr := range req.Resources {
 		if rr.ResourceType != kmsg.ConfigResourceTypeTopic {
@@ -190,74 +151,62 @@ func (c *corrections) alterConfigs(kreq kmsg.Request) (kmsg.Response, error, boo
 			}
 		}
 	}
-	return nil, nil, false
+	return nil
 }
 
 // createPartitions refuses a number that does not grow.
-func (c *corrections) createPartitions(ctx context.Context, kreq kmsg.Request) (kmsg.Response, error) {
+func (c corrections) createPartitions(kreq kmsg.Request) kmsg.Response {
 	req := kreq.(*kmsg.CreatePartitionsRequest)
 	for _, rt := range req.Topics {
-		known, err := c.find(ctx, [16]byte{}, rt.Topic)
-		if err != nil {
-			return nil, err
-		}
-		if known != nil && int(rt.Count) <= known.partitions {
+		if has := len(c.kafka.PartitionInfos(rt.Topic)); has > 0 && int(rt.Count) <= has {
 			c.refuse(req, kmsg.CreatePartitions, kfake.Fault{Topic: rt.Topic, Err: kerr.InvalidPartitions})
 		}
 	}
-	return nil, nil
+	return nil
 }
 
-// describeConfigs answers all settings of a topic, with Kafka's defaults.
-func (c *corrections) describeConfigs(ctx context.Context, kreq kmsg.Request) (kmsg.Response, error) {
+// describeConfigs answers all settings of topics, with Kafka's defaults. What
+// asks for anything else is left to kfake.
+func (c corrections) describeConfigs(kreq kmsg.Request) kmsg.Response {
 	req := kreq.(*kmsg.DescribeConfigsRequest)
-	if !slices.ContainsFunc(req.Resources, func(r kmsg.DescribeConfigsRequestResource) bool {
-		return r.ResourceType == kmsg.ConfigResourceTypeTopic
-	}) {
-		return nil, nil
-	}
-	own := *req
-	resp, err := c.askSettings(ctx, &own)
-	if err != nil {
-		return nil, err
-	}
-	for i := range resp.Resources {
-		if r := &resp.Resources[i]; r.ResourceType == kmsg.ConfigResourceTypeTopic && r.ErrorCode == 0 {
-			r.Configs = complete(r.Configs, req.Resources[i].ConfigNames)
+	resp := req.ResponseKind().(*kmsg.DescribeConfigsResponse)
+	for _, rr := range req.Resources {
+		if rr.ResourceType != kmsg.ConfigResourceTypeTopic {
+			return nil
 		}
+		r := kmsg.NewDescribeConfigsResponseResource()
+		r.ResourceType, r.ResourceName = rr.ResourceType, rr.ResourceName
+		if known := c.kafka.TopicInfo(rr.ResourceName); known != nil {
+			r.Configs = described(known.Configs, rr.ConfigNames)
+		} else {
+			r.ErrorCode = kerr.UnknownTopicOrPartition.Code
+		}
+		resp.Resources = append(resp.Resources, r)
 	}
-	resp.SetVersion(req.GetVersion())
-	return resp, nil
+	return resp
 }
 
-// complete adds the settings that kfake does not list and puts right the
-// defaults that it has otherwise. Nil names stand for all.
-func complete(configs []kmsg.DescribeConfigsResponseResourceConfig, names []string) []kmsg.DescribeConfigsResponseResourceConfig {
-	byName := map[string]kmsg.DescribeConfigsResponseResourceConfig{}
-	for _, config := range configs {
-		byName[config.Name] = config
-	}
+// described is the settings of a topic, of which some are set. Nil names stand
+// for all.
+func described(set map[string]*string, names []string) []kmsg.DescribeConfigsResponseResourceConfig {
 	var out []kmsg.DescribeConfigsResponseResourceConfig
 	for _, name := range slices.Sorted(maps.Keys(settings)) {
 		if names != nil && !slices.Contains(names, name) {
 			continue
 		}
-		config, ok := byName[name]
-		if !ok || config.Source == kmsg.ConfigSourceDefaultConfig {
-			config = kmsg.NewDescribeConfigsResponseResourceConfig()
-			config.Name = name
-			config.Value = kmsg.StringPtr(settings[name].def)
-			config.Source = kmsg.ConfigSourceDefaultConfig
-			config.IsDefault = true
+		config := kmsg.NewDescribeConfigsResponseResourceConfig()
+		config.Name, config.ConfigType = name, settings[name].kind
+		config.Value, config.Source = set[name], kmsg.ConfigSourceDynamicTopicConfig
+		if config.Value == nil {
+			config.Value, config.Source, config.IsDefault = kmsg.StringPtr(settings[name].def), kmsg.ConfigSourceDefaultConfig, true
 		}
-		config.ConfigType = settings[name].kind
 		out = append(out, config)
 	}
 	return out
 }
 
 // refuse lets kfake answer an error for a part of this one request.
-func (c *corrections) refuse(req kmsg.Request, key kmsg.Key, fault kfake.Fault) {
+func (c corrections) refuse(req kmsg.Request, key kmsg.Key, fault kfake.Fault) {
 	fault.Keys = []kmsg.Key{key}
 	fault.Count = 1
 	fault.When = func(other kmsg.Request) bool { return other == req }
@@ -265,16 +214,6 @@ func (c *corrections) refuse(req kmsg.Request, key kmsg.Key, fault kfake.Fault) 
 		fault.Resource, fault.Topic = fault.Topic, ""
 	}
 	c.kafka.Fault(fault)
-}
-
-func isOwn(req kmsg.Request) bool {
-	var own bool
-	if describe, ok := req.(*kmsg.DescribeConfigsRequest); ok {
-		describe.UnknownTags.Each(func(tag uint32, value []byte) {
-			own = own || tag == ownTag && bytes.Equal(value, []byte("own"))
-		})
-	}
-	return own
 }
 
 // validName reports whether Kafka allows a topic of that name.
