@@ -53,7 +53,7 @@ func (b *builder) keyed(ctx context.Context) error {
 		if r.out.Subtasks == 0 {
 			continue
 		}
-		b.point.Operators[i].Keyed = &r.out
+		b.point.Operators[i].Keyed = r.out
 		b.checkStateFiles(o)
 		whole := b.question.Keys || r.out.Bytes <= room
 		if err := r.read(ctx, whole); err != nil {
@@ -78,14 +78,14 @@ type keyedReading struct {
 	*builder
 	operator *flinkmeta.Operator
 	agent    bool
-	out      inspect.KeyedState
+	out      *inspect.KeyedState  // by itself: the point that has it must not keep this reading, and with it the file
 	handles  []*flinkmeta.Subtask // with keyed state, by index
 	damages  map[string]int       // by check
 }
 
 func newKeyedReading(b *builder, o *flinkmeta.Operator) *keyedReading {
 	r := &keyedReading{builder: b, operator: o, agent: isAgent(o), damages: map[string]int{}}
-	r.out = inspect.KeyedState{Decoded: inspect.DecodedNone, States: []inspect.KeyedStateEntry{}, Sequences: []inspect.KeySequence{}}
+	r.out = &inspect.KeyedState{Decoded: inspect.DecodedNone, States: []inspect.KeyedStateEntry{}, Sequences: []inspect.KeySequence{}}
 	for i := range o.Subtasks {
 		t := &o.Subtasks[i]
 		if t.ManagedKeyed == nil {
@@ -291,11 +291,11 @@ func (r *keyedReading) join(parts []*subtaskKeys) {
 		e.Entries, e.Bytes = all.of(e.Name)
 	}
 	if !all.unknown {
-		r.out.Keys = &all.keys
+		r.out.Keys = new(all.keys)
 	}
 	if r.agent && described {
 		if !all.unknown && r.out.KeepsCompleted() {
-			r.out.Open = &all.open
+			r.out.Open = new(all.open)
 		}
 		if !r.brief {
 			r.out.Sequences = all.listed()
