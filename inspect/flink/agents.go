@@ -359,7 +359,7 @@ func (b *builder) checkMarkers(o *flinkmeta.Operator, markers []inspect.Marker) 
 		b.add("U5", inspect.SeverityWarning, "a restore from here is a fresh start; use a later recovery point if there is one",
 			"operator %s: %s is empty: no snapshot was taken with the action state store on", o.Label(), markerState)
 	case n > expected:
-		b.add("U5", inspect.SeverityWarning, "they count as usual; the lowest offset of each partition is where a restore begins",
+		b.add("U5", inspect.SeverityWarning, "they count as usual; the lowest offset of each partition or bucket is where a restore begins",
 			"operator %s: %s for %s. More than one a subtask: the state was carried over by a run without an action state store.",
 			o.Label(), figures.Count(n, "marker", "markers"), figures.Count(expected, "subtask", "subtasks"))
 	case n < expected:
@@ -425,8 +425,8 @@ func (b *builder) checkKeySets(o *flinkmeta.Operator, markers []inspect.Marker) 
 		}
 		if !first.Offsets.SamePartitions(m.Offsets) {
 			x, y := first.Offsets.Partitions(), m.Offsets.Partitions()
-			b.add("U10", inspect.SeverityWarning, "find out whether partitions were added while the job ran; a restore needs one set",
-				"operator %s: markers disagree about partitions: subtask %d names %s, subtask %d names %s",
+			b.add("U10", inspect.SeverityWarning, "find out whether partitions or buckets were added while the job ran; a restore needs one set",
+				"operator %s: markers disagree about partitions or buckets: subtask %d names %s, subtask %d names %s",
 				o.Label(), first.Subtask, figures.Ranges(x, 8), m.Subtask, figures.Ranges(y, 8))
 			return
 		}

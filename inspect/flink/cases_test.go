@@ -228,7 +228,7 @@ func TestChecksOfRealSnapshots(t *testing.T) {
 		{"empty-p2", "U5", inspect.SeverityWarning, "recoveryMarker is empty"},
 		{"partly-empty-p2", "U5", inspect.SeverityWarning, "1 marker for 2 subtasks"},
 		{"no-store-p2", "U3", inspect.SeverityInfo, "without an action state store"},
-		{"partitions-differ-p2", "U10", inspect.SeverityWarning, "disagree about partitions"},
+		{"partitions-differ-p2", "U10", inspect.SeverityWarning, "disagree about partitions or buckets"},
 		{"carried-over-2-to-3", "U5", inspect.SeverityWarning, "carried over"},
 		{"two-agents-p2", "P3", inspect.SeverityInfo, "2 agent operators"},
 		{"versioned-p1", "P7", inspect.SeverityWarning, "no uid"},
