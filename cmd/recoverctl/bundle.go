@@ -39,6 +39,11 @@ configuration with the origin of each value. Secrets are not in it: no part of
 the program that prints can see one. Keys of records are in it; their values
 are left out unless --payloads asks for those of the calls that are listed.
 
+Of a job of ArkFlow it is what inspect arkflow jobs, streams, job, events and wal
+say: every row of the decision table with its outcome, versions, recovery points,
+the hub's events and its audit, and the write-ahead log. With --payloads also the
+entries that a start would send again.
+
 The file is new, or nothing is written; only this user may read it. What could
 not be read is a fault beside the part that it belongs to, and in the manifest,
 which also has the SHA-256 of each part.
@@ -55,13 +60,29 @@ could be read.`,
 				}
 				return nil
 			}
-			return a.withAnyJob(check, func(in *inspect.Inspector, job inspect.Job) error {
-				return a.bundle(cmd.Context(), in, job, ask)
+			if err := a.load(); err != nil {
+				return err
+			}
+			if err := check(); err != nil {
+				return err
+			}
+			if j := a.selection.Job; j != nil && isArkFlow(*j) {
+				return a.bundleArkFlow(cmd.Context(), *j, ask)
+			}
+			if err := a.keepsActionState(); err != nil {
+				return err
+			}
+			return a.withChosen(func(in *inspect.Inspector, job inspect.Job) error {
+				b := jobBundling{bundling: bundling{app: a, profile: job.Profile, job: job.Name, ask: ask}, in: in, of: job}
+				if err := b.collect(cmd.Context()); err != nil {
+					return err
+				}
+				return b.write(cmd.Context())
 			})
 		},
 	}
 	cmd.Flags().StringVar(&ask.out, "out", "", "write the bundle to this new `FILE`, as in incident.tar.gz")
-	cmd.Flags().BoolVar(&ask.payloads, "payloads", false, "also write the records of the calls that are listed, with what the job was told and answered")
+	cmd.Flags().BoolVar(&ask.payloads, "payloads", false, "also write the records of the calls that are listed, with what the job was told and answered; of ArkFlow, the entries behind the cursor")
 	cmd.Flags().BoolVar(&ask.skipCalls, "skip-calls", false, "don't scan the topic for durable calls")
 	return cmd
 }
@@ -74,11 +95,8 @@ type bundleMade struct {
 	LeftOut []string        `json:"leftOut"`
 }
 
-func (a *app) bundle(ctx context.Context, in *inspect.Inspector, job inspect.Job, ask bundleAsk) error {
-	b := bundling{app: a, in: in, job: job, ask: ask}
-	if err := b.collect(ctx); err != nil {
-		return err
-	}
+// write writes what was collected, and tells.
+func (b *bundling) write(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -86,16 +104,16 @@ func (a *app) bundle(ctx context.Context, in *inspect.Inspector, job inspect.Job
 	for _, err := range b.faults {
 		faults = append(faults, faultOf(err))
 	}
-	data, err := b.file.Encode(bundle.Manifest{Made: a.clock.Now(), Version: version, Profile: job.Profile, Job: job.Name, LeftOut: b.leftOut, Faults: faults})
+	data, err := b.file.Encode(bundle.Manifest{Made: b.clock.Now(), Version: version, Profile: b.profile, Job: b.job, LeftOut: b.leftOut, Faults: faults})
 	if err != nil {
 		return err
 	}
-	if err := atomicfile.Create(ask.out, data); err != nil {
+	if err := atomicfile.Create(b.ask.out, data); err != nil {
 		return err
 	}
-	made := bundleMade{File: ask.out, Bytes: int64(len(data)), Members: b.file.Members(), LeftOut: append([]string{}, b.leftOut...)}
-	err = a.printer().result("Bundle", made, b.faults, func(t *table) {
-		t.line(fmt.Sprintf("wrote %s, %s", safe(ask.out), figures.Bytes(made.Bytes)))
+	made := bundleMade{File: b.ask.out, Bytes: int64(len(data)), Members: b.file.Members(), LeftOut: append([]string{}, b.leftOut...)}
+	err = b.printer().result("Bundle", made, b.faults, func(t *table) {
+		t.line(fmt.Sprintf("wrote %s, %s", safe(b.ask.out), figures.Bytes(made.Bytes)))
 		t.row(text("MEMBER"), num("BYTES"), text("SHA-256"))
 		for _, m := range made.Members {
 			t.row(text(m.Name), num(figures.Group(m.Bytes)), text(m.SHA256))
@@ -113,9 +131,8 @@ func (a *app) bundle(ctx context.Context, in *inspect.Inspector, job inspect.Job
 // bundling is one bundle while it is put together.
 type bundling struct {
 	*app
-	in  *inspect.Inspector
-	job inspect.Job
-	ask bundleAsk
+	profile, job string // their names
+	ask          bundleAsk
 
 	file    bundle.Bundle
 	leftOut []string
@@ -139,14 +156,21 @@ func (b *bundling) add(name, kind string, data any, faults ...error) error {
 	return b.file.Add(name, out.Bytes())
 }
 
+// jobBundling is a bundle of a job with action state.
+type jobBundling struct {
+	bundling
+	in *inspect.Inspector
+	of inspect.Job
+}
+
 // collect reads everything. What can't be read is a fault of its member.
-func (b *bundling) collect(ctx context.Context) error {
-	overview, overviewErr := b.in.Overview(ctx, b.job)
+func (b *jobBundling) collect(ctx context.Context) error {
+	overview, overviewErr := b.in.Overview(ctx, b.of)
 	var calls *inspect.DurableCalls
 	if b.ask.skipCalls {
 		b.leftOut = append(b.leftOut, "durable calls: the topic was not scanned (--skip-calls)")
 	} else {
-		found, faults, err := b.in.Calls(ctx, b.job, inspect.CallAsk{}, b.callProgress())
+		found, faults, err := b.in.Calls(ctx, b.of, inspect.CallAsk{}, b.callProgress())
 		if err != nil {
 			faults = []error{err}
 		} else {
@@ -163,7 +187,7 @@ func (b *bundling) collect(ctx context.Context) error {
 	}
 	var points []inspect.RecoveryPoint
 	var pointsErr []error
-	for _, place := range b.job.RecoveryPoints {
+	for _, place := range b.of.RecoveryPoints {
 		at, err := b.in.List(ctx, place)
 		points, pointsErr = append(points, at...), append(pointsErr, err)
 	}
@@ -183,21 +207,24 @@ func (b *bundling) collect(ctx context.Context) error {
 }
 
 // operations are those of the control topic, where the job has one.
-func (b *bundling) operations(ctx context.Context) error {
-	if b.job.ControlTopic == nil {
+func (b *jobBundling) operations(ctx context.Context) error {
+	if b.of.ControlTopic == nil {
 		b.leftOut = append(b.leftOut, "cleanup operations: no control topic is configured")
 		return nil
 	}
-	boundary, err := b.in.Control(ctx, b.job, nil)
+	boundary, err := b.in.Control(ctx, b.of, nil)
 	return b.add("operations.json", "CleanupBoundary", boundary, err)
 }
 
+// ownVersions are those of what asks.
+func ownVersions() map[string]string {
+	return map[string]string{"recoverctl": version, "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH}
+}
+
 // versions are those of what was asked and of what asks.
-func (b *bundling) versions(o inspect.JobOverview) error {
-	v := map[string]string{
-		"recoverctl": version, "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH,
-		"runtime": string(b.job.Runtime), "clusterId": o.ClusterID, "topicId": o.TopicID,
-	}
+func (b *jobBundling) versions(o inspect.JobOverview) error {
+	v := ownVersions()
+	v["runtime"], v["clusterId"], v["topicId"] = string(b.of.Runtime), o.ClusterID, o.TopicID
 	if o.Live != nil {
 		v["flink"] = o.Live.FlinkVersion
 	}
@@ -210,7 +237,7 @@ func (b *bundling) journalLines() error {
 	if err != nil {
 		return b.add("journal.json", "JournalEntry", journalRead{Entries: []journal.Entry{}, Open: []journal.Entry{}, Damage: []journal.Damage{}}, err)
 	}
-	entries, damage, err := journal.At(dir).Read(journal.Filter{Profile: b.job.Profile, Job: b.job.Name})
+	entries, damage, err := journal.At(dir).Read(journal.Filter{Profile: b.profile, Job: b.job})
 	read := journalRead{Entries: append([]journal.Entry{}, entries...), Open: append([]journal.Entry{}, journal.OpenIntents(entries)...), Damage: append([]journal.Damage{}, damage...)}
 	return b.add("journal.json", "JournalEntry", read, err)
 }
@@ -226,7 +253,7 @@ func (b *bundling) configuration() error {
 }
 
 // text is the overview as people read it.
-func (b *bundling) text(o inspect.JobOverview) error {
+func (b *jobBundling) text(o inspect.JobOverview) error {
 	var out bytes.Buffer
 	t := newTable(&out, 0)
 	renderOverview(t, o, b.clock.Now())
@@ -237,7 +264,7 @@ func (b *bundling) text(o inspect.JobOverview) error {
 }
 
 // records are those that show the calls of the list, with their values.
-func (b *bundling) records(ctx context.Context, calls *inspect.DurableCalls) error {
+func (b *jobBundling) records(ctx context.Context, calls *inspect.DurableCalls) error {
 	if !b.ask.payloads {
 		b.leftOut = append(b.leftOut, "values of records (--payloads adds those of the calls that are listed)")
 		return nil
@@ -246,7 +273,7 @@ func (b *bundling) records(ctx context.Context, calls *inspect.DurableCalls) err
 		b.leftOut = append(b.leftOut, "values of records: there is no call whose record could be added")
 		return nil
 	}
-	browser, err := b.in.Records(ctx, b.job)
+	browser, err := b.in.Records(ctx, b.of)
 	if err != nil {
 		return b.add("records.json", "Records", []inspect.DecodedRecord{}, err)
 	}
@@ -263,7 +290,7 @@ func (b *bundling) records(ctx context.Context, calls *inspect.DurableCalls) err
 		}
 		return int(min(1, max(-1, x.Offset-y.Offset)))
 	})
-	of := b.job.RecordContext()
+	of := b.of.RecordContext()
 	of.Partitions = len(browser.Topic().Partitions)
 	var lines bytes.Buffer
 	for _, position := range slices.Compact(at) {
@@ -273,7 +300,7 @@ func (b *bundling) records(ctx context.Context, calls *inspect.DurableCalls) err
 			continue
 		}
 		if len(page.Records) == 0 || page.Records[0].Offset != position.Offset {
-			b.faults = append(b.faults, fault.New(fault.Drift, "read records", "offset %d of %s %d is gone since the scan", position.Offset, b.job.Store.Part(), position.Partition))
+			b.faults = append(b.faults, fault.New(fault.Drift, "read records", "offset %d of %s %d is gone since the scan", position.Offset, b.of.Store.Part(), position.Partition))
 			continue
 		}
 		line, err := json.Marshal(inspect.DecodeRecord(page.Records[0], of))

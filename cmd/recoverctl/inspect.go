@@ -365,18 +365,13 @@ func (a *app) expectation(cmd *cobra.Command, id string, partitions int) (*inspe
 // maxPartitions bounds what flags may make this program allocate.
 const maxPartitions = 100_000
 
-// withJob is withAnyJob of a job that keeps action state.
+// withJob loads the configuration, asks check about flags, and runs do with an
+// inspector of the chosen job, which must be one that keeps action state.
 func (a *app) withJob(check func() error, do func(*inspect.Inspector, inspect.Job) error) error {
-	return a.withAnyJob(func() error { return cmp.Or(check(), a.keepsActionState()) }, do)
-}
-
-// withAnyJob loads the configuration, asks check about flags, and runs do with an
-// inspector of the chosen job.
-func (a *app) withAnyJob(check func() error, do func(*inspect.Inspector, inspect.Job) error) error {
 	if err := a.load(); err != nil {
 		return err
 	}
-	if err := check(); err != nil {
+	if err := cmp.Or(check(), a.keepsActionState()); err != nil {
 		return err
 	}
 	return a.withChosen(do)
