@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -566,6 +567,64 @@ func TestRemoteSegments(t *testing.T) {
 				t.Errorf("%+v", r.Gaps)
 			}
 		})
+	}
+}
+
+// The offset of a batch is not under its checksum: rows are told as shown only where
+// each batch begins where the one before it ended.
+func TestABatchThatIsNotWhereTheOneBeforeItEnded(t *testing.T) {
+	for name, c := range map[string]struct {
+		batch  int   // of the segment
+		offset int64 // that it says it begins at
+		read   int64
+		says   string
+	}{
+		"as it was written":                {1, 5, 20, ""},
+		"behind rows that are not there":   {1, 7, 5, "from offset 5 to 7 are not there"},
+		"behind the end of the segment":    {2, 40, 10, "from offset 10 to 40 are not there"},
+		"the first, behind what was asked": {0, 1, 0, "from offset 0 to 1 are not there"},
+		"among rows that were shown":       {2, 8, 10, "begins at offset 8, among rows that were shown up to 10"},
+		"before what was asked for":        {1, 0, 5, "begins at offset 0, among rows that were shown up to 5"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cluster := started(t, flusstest.Options{})
+			log, describe := made(t, cluster, 1, 1)
+			fill(t, cluster, log, 0, 8, 5)
+			file, err := cluster.Tier(log, 0, 20, t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			place(t, file, c.batch, c.offset)
+			cl := client(t, cluster.Servers())
+			got, results := scan(t.Context(), cl, describe(cl), localFiles{}, []int64{20}, nil)
+			r := results[0]
+			if c.says == "" {
+				if r.Err != nil || len(r.Gaps) > 0 || r.Read != 20 || len(got[0]) != 20 {
+					t.Errorf("%+v, %q", r, got[0])
+				}
+				return
+			}
+			if fault.KindOf(r.Err) != fault.Corrupt || !strings.Contains(r.Err.Error(), c.says) || fault.Of(r.Err).Hint == "" || r.Read != c.read || !slices.Equal(got[0], wantKeys(0, 0, int(c.read))) {
+				t.Errorf("%v, %+v, %q", r.Err, r, got[0])
+			}
+		})
+	}
+}
+
+// place makes a batch of a file say that it begins at an offset.
+func place(t *testing.T, file string, batch int, offset int64) {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := 0
+	for range batch {
+		at += 12 + int(binary.LittleEndian.Uint32(data[at+8:]))
+	}
+	binary.LittleEndian.PutUint64(data[at:], uint64(offset))
+	if err := os.WriteFile(file, data, 0o600); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -142,6 +142,7 @@ func (s *scanning) showOne(w showing) error {
 			WithHint("the log is damaged there, or of a release of Fluss that is not known here").WithRef(s.q.Table.Path.ref())
 	}
 	shown := 0
+	var next int64 // where the batch before ends; a first one may begin anywhere before what was asked for
 	for b, err := range Batches(w.records) {
 		if err != nil {
 			return damaged(err)
@@ -150,6 +151,12 @@ func (s *scanning) showOne(w showing) error {
 		if !b.Intact {
 			return damaged(fmt.Errorf("the checksum of the batch at offset %d is wrong", b.BaseOffset))
 		}
+		if next < r.To {
+			if err := follows(b, next, w.from); err != nil {
+				return damaged(err)
+			}
+		}
+		next = b.Next()
 		if b.Next() <= w.from || b.BaseOffset >= r.To {
 			continue
 		}
@@ -162,6 +169,19 @@ func (s *scanning) showOne(w showing) error {
 	}
 	if shown == 0 && w.next <= w.from {
 		return damaged(fmt.Errorf("%d bytes are no batch", len(w.records)))
+	}
+	return nil
+}
+
+// follows asks whether a batch begins where the one before it ends, and no later than
+// from what was asked for. Offsets of a log have no holes, and the one that a batch
+// says it begins at is not under its checksum.
+func follows(b Batch, next, from int64) error {
+	switch at := max(next, from); {
+	case b.BaseOffset > at:
+		return fmt.Errorf("the rows from offset %d to %d are not there: the next batch begins behind them", at, b.BaseOffset)
+	case b.BaseOffset < next:
+		return fmt.Errorf("a batch begins at offset %d, among rows that were shown up to %d", b.BaseOffset, next)
 	}
 	return nil
 }
