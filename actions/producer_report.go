@@ -222,7 +222,7 @@ func registerWarnings(p ProducerPlan, e FlussEvidence, warn func(name, format st
 	}
 	raised := map[string]bool{}
 	for _, f := range e.Supposed.Findings {
-		name, known := map[string]string{"buckets-missing": BucketsMissing, "undo-takes-too-long": UndoTakesTooLong, "bucket-unreadable": BucketUnreadable}[f.Rule]
+		name, known := map[string]string{"buckets-missing": BucketsMissing, "partitions-missing": BucketsMissing, "undo-takes-too-long": UndoTakesTooLong, "bucket-unreadable": BucketUnreadable}[f.Rule]
 		if known && !raised[name] {
 			warn(name, "%s", f.Cause)
 			raised[name] = true

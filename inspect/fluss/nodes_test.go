@@ -259,6 +259,40 @@ func TestProducersOfARealClusterAreListed(t *testing.T) {
 	}
 }
 
+// The coordinator leaves out what this user may not read, and tables that were
+// dropped, without a word: the node in ZooKeeper has them all.
+func TestAnEntryThatIsNotWhatItsNodeSays(t *testing.T) {
+	now := clock.NewFake(time.UnixMilli(1_800_000_000_000))
+	c := started(t, flusstest.Options{Now: now.Now})
+	log := table(t, c, 2)
+	cl := client(t, c)
+	if _, err := write.RegisterProducer(t.Context(), cl, entryID, from(0, 0)(log), 0); err != nil {
+		t.Fatal(err)
+	}
+	const valid = 1_800_086_400_000 // for a day
+	for name, x := range map[string]struct {
+		node    string // empty: none
+		verdict fluss.Safety
+		finding string
+	}{
+		"the same":               {fmt.Sprintf(`{"version":1,"expiration_time":%d,"tables":[{"table_id":0,"offsets_path":"file:/r/0"}]}`, valid), fluss.Safe, ""},
+		"a table is left out":    {fmt.Sprintf(`{"version":1,"expiration_time":%d,"tables":[{"table_id":0,"offsets_path":"file:/r/0"},{"table_id":7,"offsets_path":"file:/r/7"}]}`, valid), fluss.UnknownSafety, "tables-hidden"},
+		"it was registered anew": {fmt.Sprintf(`{"version":1,"expiration_time":%d,"tables":[{"table_id":0,"offsets_path":"file:/r/0"}]}`, valid+1), fluss.UnknownSafety, "node-differs"},
+		"there is no node":       {"", fluss.UnknownSafety, "node-differs"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			z := dumped(t)
+			if x.node != "" {
+				z.Set("/fluss/producers/"+entryID, x.node)
+			}
+			p, faults, err := withNodes(t, fluss.New(cl, now, nil), z).Producer(t.Context(), entryID)
+			if err != nil || len(faults) > 0 || p.Verdict != x.verdict || (x.finding != "") != slices.Contains(rules(p.Findings), x.finding) || p.Undo == nil == (x.finding == "") {
+				t.Errorf("%s, %q, undo %v, %v, %v", p.Verdict, rules(p.Findings), p.Undo, faults, err)
+			}
+		})
+	}
+}
+
 // A folder whose producer has no entry is told, with ZooKeeper and without.
 func TestFilesWithoutANode(t *testing.T) {
 	remote := t.TempDir()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -47,7 +48,8 @@ type ProducerTable struct {
 	Buckets   []ProducerBucket `json:"buckets"`
 	Missing   []int32          `json:"missing"` // buckets of the table that the entry does not name: they count from 0
 
-	unread bool // whether it is there could not be asked
+	rest   []ProducerBucket // those of Missing, as they count
+	unread bool             // whether it is there could not be asked
 }
 
 // Producer is what the coordinator keeps for one producer, against the logs as they
@@ -135,6 +137,7 @@ func (s *Store) producer(ctx context.Context, id string, list listFolders) (out 
 		if err := s.judgeEntry(ctx, j, entry); err != nil {
 			faults = append(faults, err)
 		}
+		j.against(node, entry)
 	}
 	return j.done(settings), faults, nil
 }
@@ -170,18 +173,19 @@ func (s *Store) judge(id string, settings []Setting, settingsErr error) (*Produc
 func (s *Store) judgeEntry(ctx context.Context, j *judgement, entry flussrpc.ProducerOffsets) error {
 	expires := entry.Expires.UTC()
 	j.out.Expires, j.out.Expired = &expires, j.now.After(expires)
-	tables, err := s.producerTables(ctx, entry)
+	tables, others, err := s.producerTables(ctx, entry)
 	j.out.Tables = tables
-	j.entry(err)
+	j.entry(others, err)
 	return err
 }
 
 // producerTables finds the tables of an entry by their ids, and asks where their
-// logs begin and end.
-func (s *Store) producerTables(ctx context.Context, entry flussrpc.ProducerOffsets) ([]ProducerTable, error) {
+// logs begin and end. Others are the partitions of these tables that the entry does
+// not name: a start undoes them, too.
+func (s *Store) producerTables(ctx context.Context, entry flussrpc.ProducerOffsets) (tables, others []ProducerTable, err error) {
 	logs := entry.Logs()
 	if len(logs) == 0 {
-		return []ProducerTable{}, nil
+		return []ProducerTable{}, nil, nil
 	}
 	_, all, err := s.allTables(ctx)
 	byID := map[int64]flussrpc.Table{}
@@ -206,7 +210,30 @@ func (s *Store) producerTables(ctx context.Context, entry flussrpc.ProducerOffse
 		out[i], errs[i] = s.producerTable(ctx, log, table, known, offsets)
 		out[i].unread = out[i].unread || !known && !listed
 	})
-	return out, errors.Join(append(errs, err)...)
+	others, othersErr := s.otherPartitions(ctx, out, byID)
+	return out, others, errors.Join(append(errs, err, othersErr)...)
+}
+
+// otherPartitions are the partitions of an entry's tables that it does not name.
+func (s *Store) otherPartitions(ctx context.Context, named []ProducerTable, byID map[int64]flussrpc.Table) (others []ProducerTable, err error) {
+	logs := map[flussrpc.Log]bool{}
+	partitioned := map[int64]bool{}
+	for _, t := range named {
+		if t.Partition != nil && t.Name != "" {
+			logs[flussrpc.Log{Table: t.ID, Partition: *t.Partition}], partitioned[t.ID] = true, true
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(partitioned)) {
+		partitions, listErr := s.client.Partitions(ctx, byID[id].Path)
+		err = errors.Join(err, listErr)
+		for _, p := range partitions {
+			if log := (flussrpc.Log{Table: id, Partition: p.ID}); !logs[log] {
+				other, oneErr := s.producerTable(ctx, log, byID[id], true, nil)
+				others, err = append(others, other), errors.Join(err, oneErr)
+			}
+		}
+	}
+	return others, err
 }
 
 func (s *Store) producerTable(ctx context.Context, log flussrpc.Log, table flussrpc.Table, known bool, offsets []flussrpc.ProducerOffset) (ProducerTable, error) {
@@ -214,7 +241,6 @@ func (s *Store) producerTable(ctx context.Context, log flussrpc.Log, table fluss
 	if log.Partition >= 0 {
 		out.Partition = &log.Partition
 	}
-	var ids []int32
 	named := map[int32]bool{}
 	for _, o := range offsets {
 		b := ProducerBucket{Bucket: o.Bucket, State: undoUnknown}
@@ -222,7 +248,6 @@ func (s *Store) producerTable(ctx context.Context, log flussrpc.Log, table fluss
 			b.Baseline = &o.Offset
 		}
 		out.Buckets = append(out.Buckets, b)
-		ids = append(ids, o.Bucket)
 		named[o.Bucket] = true
 	}
 	if !known {
@@ -232,6 +257,7 @@ func (s *Store) producerTable(ctx context.Context, log flussrpc.Log, table fluss
 	for b := range int32(table.Buckets) {
 		if !named[b] {
 			out.Missing = append(out.Missing, b)
+			out.rest = append(out.rest, ProducerBucket{Bucket: b, State: undoUnknown})
 		}
 	}
 	if log.Partition >= 0 {
@@ -249,10 +275,25 @@ func (s *Store) producerTable(ctx context.Context, log flussrpc.Log, table fluss
 		}
 		out.Name = partitions[at].Name
 	}
-	starts := s.client.Offsets(ctx, table, log.Partition, ids, flussrpc.Earliest)
-	ends := s.client.Offsets(ctx, table, log.Partition, ids, flussrpc.Latest)
-	for i := range out.Buckets {
-		b := &out.Buckets[i]
+	s.measure(ctx, table, log.Partition, out.Buckets)
+	s.measure(ctx, table, log.Partition, out.rest)
+	return out, nil
+}
+
+// measure asks where the logs of buckets begin and end, and says what a restart does
+// to them.
+func (s *Store) measure(ctx context.Context, table flussrpc.Table, partition int64, buckets []ProducerBucket) {
+	if len(buckets) == 0 {
+		return
+	}
+	ids := make([]int32, len(buckets))
+	for i, b := range buckets {
+		ids[i] = b.Bucket
+	}
+	starts := s.client.Offsets(ctx, table, partition, ids, flussrpc.Earliest)
+	ends := s.client.Offsets(ctx, table, partition, ids, flussrpc.Latest)
+	for i := range buckets {
+		b := &buckets[i]
 		if starts[i].Err == nil {
 			b.Earliest = &starts[i].Offset
 		} else {
@@ -265,7 +306,6 @@ func (s *Store) producerTable(ctx context.Context, log flussrpc.Log, table fluss
 		}
 		judgeBaseline(b)
 	}
-	return out, nil
 }
 
 // judgeBaseline says what a restart does to a bucket.

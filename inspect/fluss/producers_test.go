@@ -22,7 +22,8 @@ type entryCase struct {
 	settings map[string]string
 	verdict  fluss.Safety
 	finding  string
-	undo     int64 // -1: not known
+	also     string // a second one
+	undo     int64  // -1: not known
 }
 
 const entryID = "job-1"
@@ -104,9 +105,22 @@ func TestWhetherAProducerCanBeRestarted(t *testing.T) {
 				pending(t, c, again, int32(n%2), "k")
 			}
 		}},
-		"a bucket has no leader":      {offsets: from(2, 6), happens: func(_ *testing.T, c *flusstest.Cluster, _ flussrpc.Log) { c.KillTablet(1) }, verdict: fluss.UnknownSafety, finding: "bucket-unreadable", undo: -1},
-		"a bucket is not named":       {offsets: from(2), verdict: fluss.UnknownSafety, finding: "buckets-missing", undo: 4},
-		"it names no table":           {offsets: from(), verdict: fluss.UnknownSafety, finding: "no-tables", undo: 0},
+		"a bucket has no leader": {offsets: from(2, 6), happens: func(_ *testing.T, c *flusstest.Cluster, _ flussrpc.Log) { c.KillTablet(1) }, verdict: fluss.UnknownSafety, finding: "bucket-unreadable", undo: -1},
+		"a bucket is not named":  {offsets: from(2), verdict: fluss.UnknownSafety, finding: "buckets-missing", undo: 10},
+		"a bucket that is not named has expired": {offsets: from(2), verdict: fluss.NotSafe, finding: "buckets-missing", also: "baseline-expired", undo: -1, happens: func(_ *testing.T, c *flusstest.Cluster, l flussrpc.Log) {
+			c.Trim(l, 1, 3)
+		}},
+		"a partition is not named": {offsets: daily(0, 1), verdict: fluss.UnknownSafety, finding: "partitions-missing", undo: 4, happens: func(t *testing.T, c *flusstest.Cluster, _ flussrpc.Log) {
+			t.Helper()
+			next := flussrpc.Log{Table: 1, Partition: c.CreatePartition(1, "2026-11-02")}
+			if _, err := c.Append(next, 0, 1, []any{"2026-11-02"}, []any{"2026-11-02"}); err != nil {
+				t.Fatal(err)
+			}
+		}},
+		"a partition without rows is not named": {offsets: daily(0, 1), verdict: fluss.Safe, undo: 2, happens: func(_ *testing.T, c *flusstest.Cluster, _ flussrpc.Log) {
+			c.CreatePartition(1, "2026-11-02")
+		}},
+		"it names no table":           {offsets: from(), verdict: fluss.UnknownSafety, finding: "no-tables", undo: -1},
 		"it has expired":              {offsets: from(2, 6), later: 25 * time.Hour, verdict: fluss.NotSafe, finding: "entry-expired", undo: 4},
 		"it expires soon":             {offsets: from(2, 6), later: 23*time.Hour + 30*time.Minute, verdict: fluss.UnknownSafety, finding: "entry-expires-soon", undo: 4},
 		"its file is gone":            {offsets: from(2, 6), happens: func(_ *testing.T, c *flusstest.Cluster, _ flussrpc.Log) { c.LoseOffsetFiles(entryID) }, verdict: fluss.NotSafe, finding: "offsets-file-missing", undo: -1},
@@ -135,6 +149,9 @@ func TestWhetherAProducerCanBeRestarted(t *testing.T) {
 			want := []string{}
 			if c.finding != "" {
 				want = append(want, c.finding)
+			}
+			if c.also != "" {
+				want = slices.Sorted(slices.Values(append(want, c.also)))
 			}
 			if got.Found && !got.Broken() {
 				want = append(want, "two-clocks")

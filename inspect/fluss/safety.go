@@ -2,11 +2,15 @@ package fluss
 
 import (
 	"fmt"
+	"maps"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/recoverctl/recoverctl/inspect"
 	"github.com/recoverctl/recoverctl/internal/figures"
+	"github.com/recoverctl/recoverctl/internal/flussrpc"
 	"github.com/recoverctl/recoverctl/internal/safetext"
 )
 
@@ -75,8 +79,9 @@ const (
 	undoRate = 5_000
 )
 
-// entry judges an entry that could be read; err: what of its tables could not.
-func (j *judgement) entry(err error) {
+// entry judges an entry that could be read; others are partitions that it does not
+// name, and err is what of its tables could not be read.
+func (j *judgement) entry(others []ProducerTable, err error) {
 	j.verdict = Safe
 	if err != nil {
 		j.worse(UnknownSafety)
@@ -87,12 +92,14 @@ func (j *judgement) entry(err error) {
 		j.add(inspect.SeverityWarning, "no-tables", j.ref, nil, "give this user READ on the tables, and ask again",
 			"the entry shows no tables: it was registered without any, they were dropped, or this user may not read them")
 	}
-	total, whole := int64(0), err == nil
+	total, whole := int64(0), err == nil && len(j.out.Tables) > 0
 	for _, t := range j.out.Tables {
 		rows, known := j.table(t)
 		total += rows
 		whole = whole && known
 	}
+	rows, known := j.others(others)
+	total, whole = total+rows, whole && known
 	if whole {
 		j.out.Undo = &total
 	}
@@ -169,8 +176,13 @@ func (j *judgement) table(t ProducerTable) (rows int64, known bool) {
 		j.add(inspect.SeverityWarning, "buckets-missing", append(j.ref, name), inspect.Named{"buckets": t.Missing},
 			"was the entry registered for this table as it is now?", "the entry says nothing of %s of %s: they are undone from offset 0 on", figures.Ranges(t.Missing, 8), name)
 	}
+	return j.buckets(name, slices.Concat(t.Buckets, t.rest))
+}
+
+// buckets judges buckets of one log.
+func (j *judgement) buckets(name string, buckets []ProducerBucket) (rows int64, known bool) {
 	known = true
-	for _, b := range t.Buckets {
+	for _, b := range buckets {
 		if b.Undo != nil {
 			rows += *b.Undo
 		} else {
@@ -179,6 +191,80 @@ func (j *judgement) table(t ProducerTable) (rows int64, known bool) {
 		j.bucket(name, b)
 	}
 	return rows, known
+}
+
+// others judges the partitions that an entry does not name: every row of theirs is
+// undone. Of those that were made since it was registered that is as it should be.
+func (j *judgement) others(partitions []ProducerTable) (rows int64, known bool) {
+	known = true
+	byTable := map[string][]string{}
+	undone := map[string]int64{}
+	for _, t := range partitions {
+		name := fmt.Sprintf("table %s (id %d)", safetext.Of(t.Table), t.ID)
+		n, all := j.buckets(name+" partition "+safetext.Of(t.Name).String(), t.rest)
+		rows, known = rows+n, known && all && !t.unread
+		if n > 0 {
+			byTable[name] = append(byTable[name], safetext.Of(t.Name).String())
+			undone[name] += n
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(byTable)) {
+		j.worse(UnknownSafety)
+		j.add(inspect.SeverityWarning, "partitions-missing", append(slices.Clone(j.ref), name), inspect.Named{"partitions": int32(len(byTable[name])), "rows": undone[name]},
+			"were they made after the entry was registered, and does nobody else write to them? Then it is as it should be",
+			"the entry says nothing of the partitions %s of %s: their %s are undone, all of them", firstFew(byTable[name]), name, figures.Count(undone[name], "row", "rows"))
+	}
+	return rows, known
+}
+
+// firstFew names the first of many.
+func firstFew(names []string) string {
+	const most = 5
+	if rest := len(names) - most; rest > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), rest)
+	}
+	return strings.Join(names, ", ")
+}
+
+// against compares an entry with its node in ZooKeeper: the coordinator leaves out,
+// without a word, the tables that this user may not read, and dropped ones.
+func (j *judgement) against(node *ProducerNode, entry flussrpc.ProducerOffsets) {
+	if node == nil {
+		return
+	}
+	if !node.Found || !node.Expires.Equal(entry.Expires) {
+		j.worse(UnknownSafety)
+		j.out.Undo = nil
+		found := "has no node of this producer"
+		if node.Found {
+			found = "says that the entry expires at " + node.Expires.Format(time.RFC3339Nano)
+		}
+		j.add(inspect.SeverityWarning, "node-differs", j.ref, nil, "ask again; if it stays, does fluss.zookeeper of the job say the ensemble and the root of this cluster?",
+			"the coordinator gives an entry that expires at %s, and ZooKeeper %s: it was changed meanwhile, or they are of two clusters", entry.Expires.UTC().Format(time.RFC3339Nano), found)
+		return
+	}
+	var hidden []int64
+	for _, file := range node.Files {
+		if !slices.ContainsFunc(entry.Offsets, func(o flussrpc.ProducerOffset) bool { return o.Log.Table == file.Table }) {
+			hidden = append(hidden, file.Table)
+		}
+	}
+	if len(hidden) == 0 {
+		return
+	}
+	j.worse(UnknownSafety)
+	j.out.Undo = nil
+	j.add(inspect.SeverityWarning, "tables-hidden", j.ref, inspect.Named{"tableIds": hidden}, "give this user READ on the tables, and ask again; recoverctl inspect fluss tables says which there are",
+		"ZooKeeper says that the entry is of %s more than the coordinator shows, with the ids %s: this user may not read them, they were dropped, or the entry names no bucket of them", figures.Count(len(hidden), "table", "tables"), numbers(hidden))
+}
+
+// numbers are ids in a sentence.
+func numbers(ids []int64) string {
+	words := make([]string, len(ids))
+	for i, id := range ids {
+		words[i] = strconv.FormatInt(id, 10)
+	}
+	return firstFew(words)
 }
 
 func (j *judgement) bucket(name string, b ProducerBucket) {
