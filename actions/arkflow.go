@@ -40,6 +40,11 @@ const (
 	arkRunning      = "running"
 	arkStopped      = "stopped"
 	arkCompleted    = "completed"
+
+	// The source of the state, where what was wanted is not what was observed: of a job
+	// that failed it is what is wanted that a stop changes.
+	wantedRunning = "wanted running"
+	wantedStopped = "wanted stopped"
 )
 
 // ArkFlowEvidence is all that a plan about a job or a stream of ArkFlow is judged
@@ -86,6 +91,7 @@ type ArkFlowPlan struct {
 
 	// Of a rollback.
 	State   string // of the job, as the plan found it
+	Stops   bool   // it was wanted running, so that the plan stops it first
 	From    uint64
 	Version uint64
 	Point   string // that a start of the version restores
@@ -134,6 +140,7 @@ func ArkFlowPlanOf(d Document) ArkFlowPlan {
 			p.Round = sideOf(f.Before)
 		case FactJobState:
 			p.State = sideOf(f.Before)
+			p.Stops = f.Source == wantedRunning || f.Source == "" && p.State == arkRunning
 		case FactVersion:
 			p.From, _ = strconv.ParseUint(sideOf(f.Before), 10, 64)   // likewise
 			p.Version, _ = strconv.ParseUint(sideOf(f.After), 10, 64) // likewise
@@ -172,6 +179,9 @@ func checkArkFlow(d Document) *inspect.Problem {
 	p := ArkFlowPlanOf(d)
 	after := map[string]string{FactRound: newerRound, FactJobState: arkRunning}
 	for _, f := range d.Facts {
+		if f.Name == FactJobState && f.Source != "" && f.Source != wantedRunning && f.Source != wantedStopped {
+			return refuse("fact-not-allowed", inspect.Named{"fact": f.Name}, "the plan says of the job's state that it was %s, and it is %s or %s, or nothing", quote(f.Source), wantedRunning, wantedStopped)
+		}
 		if text, fixed := after[f.Name]; fixed && sideOf(f.After) != text {
 			return refuse("fact-not-allowed", inspect.Named{"fact": f.Name}, "the plan makes %s of %s, and a plan of the kind %s makes %s of it", textOrNothing(f.After), f.Name, d.Kind, text)
 		}
@@ -215,8 +225,8 @@ func ArkFlowRollbackFrom(e ArkFlowEvidence, version uint64, store string) (Docum
 	if p := e.held(); p != nil {
 		return Document{}, p
 	}
-	if e.Job.Job.Version == nil || e.Job.Job.Observed == nil || e.Job.Job.Generation == nil {
-		return Document{}, refuse("not-exposed", nil, "the hub does not expose the job's version, state and generation")
+	if e.Job.Job.Version == nil || e.Job.Job.Observed == nil || e.Job.Job.Desired == nil || e.Job.Job.Generation == nil {
+		return Document{}, refuse("not-exposed", nil, "the hub does not expose the job's version, state, wanted state and generation")
 	}
 	current := *e.Job.Job.Version
 	lower := slices.DeleteFunc(slices.Clone(e.Job.Versions), func(v arkflow.VersionState) bool { return v.Version >= current })
@@ -242,12 +252,24 @@ func ArkFlowRollbackFrom(e ArkFlowEvidence, version uint64, store string) (Docum
 	running := arkRunning
 	from, to := strconv.FormatUint(current, 10), strconv.FormatUint(version, 10)
 	facts := []Fact{
-		{Name: FactJobState, Before: e.Job.Job.Observed, After: &running},
+		{Name: FactJobState, Before: e.Job.Job.Observed, Source: wanted(*e.Job.Job.Observed, *e.Job.Job.Desired), After: &running},
 		{Name: FactVersion, Before: &from, After: &to},
 		{Name: FactFormat, Before: formatOf(e.Job.Versions, current), After: formatOf(e.Job.Versions, version)},
 		{Name: FactRestoredFrom, After: &target.Restorable},
 	}
 	return newDocument(KindArkFlowRollback, e.target(), facts, e.parameters(store))
+}
+
+// wanted is what was wanted of a job, where its observed state alone does not say
+// whether it has to be stopped; else empty.
+func wanted(observed, desired string) string {
+	switch {
+	case desired == arkRunning && observed != arkRunning:
+		return wantedRunning
+	case desired != arkRunning && observed == arkRunning:
+		return wantedStopped
+	}
+	return ""
 }
 
 // notRestorable refuses a version that a start would begin cold in, or of which

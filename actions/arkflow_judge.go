@@ -63,10 +63,12 @@ func checkArkFlowRollback(p ArkFlowPlan, e ArkFlowEvidence) *Refusal {
 	default:
 		return refusedAt(StageJob, refuse("job-changed", nil, "job %s is of version %d, and the plan goes from %d to %d", safetext.Of(j.ID), *j.Version, p.From, p.Version))
 	}
-	const own = 1 // the plan's own stop
-	if *j.Generation != p.Generation && *j.Generation != p.Generation+own {
+	if *j.Generation != p.Generation && (!p.Stops || *j.Generation != p.Generation+1) { // one more: its own stop
 		return refusedAt(StageJob, refuse("job-changed", inspect.Named{"planned": p.Generation, "found": *j.Generation},
 			"the job's generation was %d when the plan was made and is %d now: somebody changed it", p.Generation, *j.Generation))
+	}
+	if !p.Stops && sideOf(j.Desired) == arkRunning {
+		return refusedAt(StageJob, refuse("job-changed", nil, "job %s is wanted running, and the plan does not stop it: it found it %s", safetext.Of(j.ID), safetext.Of(p.State)))
 	}
 	at := slices.IndexFunc(e.Job.Versions, func(v arkflow.VersionState) bool { return v.Version == p.Version })
 	if at < 0 {
@@ -83,10 +85,10 @@ func checkArkFlowRollback(p ArkFlowPlan, e ArkFlowEvidence) *Refusal {
 }
 
 // last is the job's generation once a rollback has gone through: one more for its
-// stop, where it ran, for the version, and for its start.
+// stop, where it was wanted running, for the version, and for its start.
 func (p ArkFlowPlan) last() uint64 {
 	const versionAndStart = 2
-	if p.State == arkRunning {
+	if p.Stops {
 		return p.Generation + versionAndStart + 1
 	}
 	return p.Generation + versionAndStart
@@ -150,7 +152,9 @@ func judgeArkFlowRollback(p ArkFlowPlan, e ArkFlowEvidence) (Outcome, string) {
 	switch {
 	case j.Version == nil:
 		return Undecided, "the hub does not expose the job's version"
-	case *j.Version == p.From && (p.State != arkRunning || sideOf(j.Desired) == arkRunning):
+	case *j.Version == p.From && (!p.Stops || sideOf(j.Desired) == arkRunning) && (j.Generation == nil || *j.Generation != p.Generation):
+		return Undecided, state + fmt.Sprintf("; its generation was %d when the plan was made and is %s: it was changed since, by this plan or by somebody else", p.Generation, versionText(j.Generation))
+	case *j.Version == p.From && (!p.Stops || sideOf(j.Desired) == arkRunning):
 		return NotStarted, state
 	case *j.Version == p.From:
 		return Partial, state + ": it is being stopped, or is stopped and not yet rolled back"

@@ -61,7 +61,7 @@ func arkflowDoes(p ArkFlowPlan) []string {
 		return []string{fmt.Sprintf("A %s of job %s is begun and followed until it is completed and every rule accepts it. The job runs on.", kind, job)}
 	}
 	does := []string{}
-	if p.State == arkRunning {
+	if p.Stops {
 		does = append(does, fmt.Sprintf("Job %s is stopped. What it did after its last completed point it does again.", job))
 	}
 	return append(does,

@@ -3,6 +3,7 @@ package arkflow_test
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -244,4 +245,17 @@ func steps(r actions.ApplyResult) string {
 		out = append(out, one.Name+" "+string(one.State))
 	}
 	return strings.Join(out, ", ")
+}
+
+// post is what somebody else asks the hub for.
+func (s *scene) post(path string) {
+	s.Helper()
+	res, err := http.Post(s.url+"/api/v1"+path, "application/json", nil) //nolint:noctx // a test's own hub answers
+	if err != nil {
+		s.Fatal(err)
+	}
+	if err := res.Body.Close(); err != nil || res.StatusCode > 299 {
+		s.Fatal(res.Status, err)
+	}
+	http.DefaultClient.CloseIdleConnections()
 }

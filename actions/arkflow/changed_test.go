@@ -1,0 +1,88 @@
+package arkflow_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/recoverctl/recoverctl/actions"
+	inspected "github.com/recoverctl/recoverctl/inspect/arkflow"
+	"github.com/recoverctl/recoverctl/internal/arkhub"
+)
+
+// failed makes the job of a version, which fails on its nodes.
+func (s *scene) failed(version int) {
+	s.Helper()
+	s.hub.FailStarts("orders", "state can't be read")
+	err := s.hub.SetJob(fmt.Sprintf(`{"id":"orders","version":%d,"parallelism":2,"max_parallelism":8,"operators":[{"id":"src","kind":"source"},{"id":"count","kind":"aggregate","stateful":true}],
+		"sources":[{"operator_id":"src","input_type":"kafka"}],"state":{"format_version":1},"checkpoint":{"interval_ms":8000,"retention":0,"object_store_uri":"file://%s"}}`, version, s.dir), "running")
+	if err != nil {
+		s.Fatal(err)
+	}
+	s.wait("it failed", func(d inspected.JobDetail) bool { return d.Job.Observed != nil && *d.Job.Observed == "failed" })
+	s.hub.FailStarts("orders", "")
+}
+
+// A version that does not come up is what is rolled back most: such a job is wanted
+// running, and so it is stopped first, which the report says, and proved in the end.
+func TestARollbackOfAJobThatFailed(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, arkhub.GenerationJobs)
+	s.set(1)
+	s.mustMake(actions.KindArkFlowSavepoint)
+	s.applied()
+	s.failed(2)
+	s.mustMake(actions.KindArkFlowRollback)
+	if f := s.plan.Facts[0]; *f.Before != "failed" || f.Source != "wanted running" {
+		t.Errorf("%s, %s", *f.Before, f.Source)
+	}
+	if does := strings.Join(actions.ArkFlowReport(s.plan, s.asPlanned()).Does, "\n"); !strings.Contains(does, "Job orders is stopped.") {
+		t.Errorf("that it is stopped is not said: %s", does)
+	}
+	before := len(s.hub.Effects())
+	s.applied()
+	if got := s.effects(before); got != "stop orders, version 1 orders, start orders" {
+		t.Errorf("the hub did %s", got)
+	}
+	if v := s.verdict(); v.Verdict != actions.Applied {
+		t.Errorf("verify says %s: %s", v.Verdict, v.Message)
+	}
+	bad := strings.Replace(string(s.plan.Encode()), `"source":"wanted running"`, `"source":"wanted gone"`, 1)
+	if _, p := actions.ParseDocument([]byte(bad)); p == nil || p.Code != "fact-not-allowed" {
+		t.Errorf("a plan that was changed by hand: %+v", p)
+	}
+}
+
+// A plan of a job that was stopped does not stop one that somebody has started since.
+func TestAJobThatWasStartedSinceIsNotStopped(t *testing.T) {
+	t.Parallel()
+	s := rolledForward(t, arkhub.GenerationJobs)
+	s.post("/jobs/orders/actions/stop")
+	s.wait("it stopped", func(d inspected.JobDetail) bool { return *d.Job.Observed == "stopped" })
+	s.mustMake(actions.KindArkFlowRollback)
+	s.post("/jobs/orders/actions/start")
+	before := len(s.hub.Effects())
+	if _, refused, err := s.apply(); refused == nil || refused.Problem.Code != "job-changed" || s.effects(before) != "" {
+		t.Errorf("%+v, %v; the hub did %s", refused, err, s.effects(before))
+	}
+	if v := s.verdict(); v.Verdict != actions.Undecided || !strings.Contains(v.Message, "its generation was") {
+		t.Errorf("verify says %s: %s", v.Verdict, v.Message)
+	}
+}
+
+// A stop that was sent, after which somebody started the job by hand, is never told as
+// not started.
+func TestAStopThatWasUndoneIsNotCalledNotStarted(t *testing.T) {
+	t.Parallel()
+	s := rolledForward(t, arkhub.GenerationJobs)
+	s.mustMake(actions.KindArkFlowRollback)
+	s.lines.cut = len(s.lines.all) + 4 // it ends when it has stopped the job, and written that
+	if _, _, err := s.apply(); err == nil {
+		t.Fatal("it did not end")
+	}
+	s.lines.cut = 0
+	s.post("/jobs/orders/actions/start")
+	if v := s.verdict(); v.Verdict != actions.Undecided || !strings.Contains(v.Message, "by this plan or by somebody else") {
+		t.Errorf("verify says %s: %s", v.Verdict, v.Message)
+	}
+}
