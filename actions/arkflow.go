@@ -210,6 +210,9 @@ func ArkFlowRoundFrom(kind string, e ArkFlowEvidence, store string) (Document, *
 	if p := e.held(); p != nil {
 		return Document{}, p
 	}
+	if p := e.roundsRead(); p != nil {
+		return Document{}, p
+	}
 	newest := e.newestRound(ArkFlowPlan{Kind: kind}.RoundKind())
 	after := newerRound
 	return newDocument(kind, e.target(), []Fact{{Name: FactRound, Before: sideOrNothing(newest), After: &after}}, e.parameters(store))
@@ -227,6 +230,12 @@ func ArkFlowRollbackFrom(e ArkFlowEvidence, version uint64, store string) (Docum
 	}
 	if e.Job.Job.Version == nil || e.Job.Job.Observed == nil || e.Job.Job.Desired == nil || e.Job.Job.Generation == nil {
 		return Document{}, refuse("not-exposed", nil, "the hub does not expose the job's version, state, wanted state and generation")
+	}
+	if p := e.roundsRead(); p != nil {
+		return Document{}, p
+	}
+	if p := e.versionsRead(); p != nil {
+		return Document{}, p
 	}
 	current := *e.Job.Job.Version
 	lower := slices.DeleteFunc(slices.Clone(e.Job.Versions), func(v arkflow.VersionState) bool { return v.Version >= current })
@@ -302,6 +311,22 @@ func (e ArkFlowEvidence) known() *inspect.Problem {
 		return refuse("job-unknown", nil, "the hub could not be asked about the job: %s", safetext.Error(e.Err))
 	}
 	return nil
+}
+
+// roundsRead refuses where the rounds on record could not be read: a round that is
+// there would pass for none, and an older one for the plan's.
+func (e ArkFlowEvidence) roundsRead() *inspect.Problem {
+	if !e.Job.RoundsUnread {
+		return nil
+	}
+	return refuse("rounds-unread", nil, "the checkpoints and savepoints that the hub has of job %s could not be read: %s", safetext.Of(e.Job.Job.ID), e.unread())
+}
+
+func (e ArkFlowEvidence) versionsRead() *inspect.Problem {
+	if !e.Job.VersionsUnread {
+		return nil
+	}
+	return refuse("versions-unread", nil, "the versions that the hub has of job %s could not be read: %s", safetext.Of(e.Job.Job.ID), e.unread())
 }
 
 func (e ArkFlowEvidence) mustRun() *inspect.Problem {

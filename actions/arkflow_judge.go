@@ -28,6 +28,9 @@ func CheckArkFlow(d Document, e ArkFlowEvidence) *Refusal {
 	if problem := e.held(); problem != nil {
 		return refusedAt(StageJob, problem)
 	}
+	if problem := e.roundsRead(); problem != nil {
+		return refusedAt(StageJob, problem)
+	}
 	if kind := p.RoundKind(); kind != "" {
 		if e.roundAfter(kind, p.Round) != nil {
 			return nil // begun: it is left to follow it
@@ -69,6 +72,9 @@ func checkArkFlowRollback(p ArkFlowPlan, e ArkFlowEvidence) *Refusal {
 	}
 	if !p.Stops && sideOf(j.Desired) == arkRunning {
 		return refusedAt(StageJob, refuse("job-changed", nil, "job %s is wanted running, and the plan does not stop it: it found it %s", safetext.Of(j.ID), safetext.Of(p.State)))
+	}
+	if problem := e.versionsRead(); problem != nil {
+		return refusedAt(StageJob, problem)
 	}
 	at := slices.IndexFunc(e.Job.Versions, func(v arkflow.VersionState) bool { return v.Version == p.Version })
 	if at < 0 {
@@ -131,6 +137,8 @@ func JudgeArkFlow(d Document, e ArkFlowEvidence) OperationVerdict {
 func judgeRound(kind inspect.PointKind, p ArkFlowPlan, e ArkFlowEvidence) (Outcome, string) {
 	r := e.roundAfter(kind, p.Round)
 	switch {
+	case r == nil && e.Job.RoundsUnread:
+		return Undecided, e.roundsRead().Message
 	case r == nil:
 		if kind == inspect.KindCheckpoint {
 			return NotStarted, "no checkpoint of it is on record: none was begun, or the job's retention has dropped it since"
@@ -305,6 +313,9 @@ func arkflowFactNow(f Fact, p ArkFlowPlan, e ArkFlowEvidence) (now *string, stat
 	case FactRound:
 		if r := e.roundAfter(p.RoundKind(), p.Round); r != nil {
 			return &r.ID, FactPlanned
+		}
+		if e.Job.RoundsUnread {
+			return nil, FactUnread
 		}
 		return f.Before, FactBefore
 	case FactVersion:

@@ -171,6 +171,8 @@ var hints = map[string]string{
 	"next-start-fails":                "give offsets that lie inside the logs: recoverctl inspect fluss buckets shows where they begin and end",
 	"upgrade-changed":                 "look at the upgrade with recoverctl inspect arkflow job, then make a new plan",
 	"upgrade-unread":                  "try again; the same plan goes on by itself",
+	"rounds-unread":                   "try again; the same plan goes on by itself",
+	"versions-unread":                 "try again; the same plan goes on by itself",
 	"upgrade-unknown":                 "look at the job with recoverctl inspect arkflow job: its upgrade may have ended and been dropped",
 	"stream-changed":                  "look at the stream with recoverctl inspect arkflow streams, then make a new plan",
 	"node-unavailable":                "look at the node's engine and its log, and make the plan when it is back",

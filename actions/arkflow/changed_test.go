@@ -8,6 +8,7 @@ import (
 	"github.com/recoverctl/recoverctl/actions"
 	inspected "github.com/recoverctl/recoverctl/inspect/arkflow"
 	"github.com/recoverctl/recoverctl/internal/arkhub"
+	"github.com/recoverctl/recoverctl/internal/testkit/arkhubtest"
 )
 
 // failed makes the job of a version, which fails on its nodes.
@@ -84,5 +85,44 @@ func TestAStopThatWasUndoneIsNotCalledNotStarted(t *testing.T) {
 	s.post("/jobs/orders/actions/start")
 	if v := s.verdict(); v.Verdict != actions.Undecided || !strings.Contains(v.Message, "by this plan or by somebody else") {
 		t.Errorf("verify says %s: %s", v.Verdict, v.Message)
+	}
+}
+
+// Where the hub's records can't be read, what stands there passes neither for absent
+// nor for the plan's: no plan is made, nothing is sent, and the answer is unknown.
+func TestRecordsThatAreNotReadAreNotAbsent(t *testing.T) {
+	t.Parallel()
+	broken := arkhubtest.Refuse(503, "storage_unavailable", "no database")
+	detail := arkhubtest.On("GET", "/detail", broken)
+	rounds, versions := arkhubtest.On("GET", "/checkpoints", broken), arkhubtest.On("GET", "/versions", broken)
+	s := newScene(t, arkhub.GenerationJobs)
+	s.set(1)
+	s.mustMake(actions.KindArkFlowSavepoint)
+	s.applied()
+	s.hub.Break(detail, rounds)
+	if v := s.verdict(); v.Verdict != actions.Undecided || v.Facts[0].State != actions.FactUnread {
+		t.Errorf("a savepoint that was made: %s: %s, %+v", v.Verdict, v.Message, v.Facts)
+	}
+	before := len(s.hub.Effects())
+	if _, refused, err := s.apply(); refused == nil || refused.Problem.Code != "rounds-unread" || s.effects(before) != "" {
+		t.Errorf("%+v, %v; the hub did %s", refused, err, s.effects(before))
+	}
+	if p := s.make(actions.KindArkFlowSavepoint); p == nil || p.Code != "rounds-unread" {
+		t.Errorf("a plan that finds no savepoint, where there is one: %+v", p)
+	}
+	s.hub.Break()
+	s.set(2)
+	for code, faults := range map[string][]arkhubtest.Fault{"rounds-unread": {detail, rounds}, "versions-unread": {versions}} {
+		s.hub.Break(faults...)
+		if p := s.make(actions.KindArkFlowRollback); p == nil || p.Code != code {
+			t.Errorf("%+v, want %s", p, code)
+		}
+		s.hub.Break()
+		s.mustMake(actions.KindArkFlowRollback)
+		s.hub.Break(faults...)
+		if _, refused, err := s.apply(); refused == nil || refused.Problem.Code != code {
+			t.Errorf("%+v, %v, want %s", refused, err, code)
+		}
+		s.hub.Break()
 	}
 }

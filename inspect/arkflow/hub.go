@@ -149,6 +149,11 @@ type JobDetail struct {
 	Findings  []inspect.Finding `json:"findings"`
 	Decisions []Decision        `json:"decisions"`
 	Unchecked []string          `json:"unchecked"`
+
+	// What the hub has on record could not be read: that a round is not among the
+	// points, or a version not among the versions, says nothing then.
+	RoundsUnread   bool `json:"-"`
+	VersionsUnread bool `json:"-"`
 }
 
 // VersionState is a version of a job that could be gone back to.
@@ -544,7 +549,7 @@ func (h *Hub) Job(ctx context.Context, id, place string) (JobDetail, error) {
 		}
 	}
 	state, f := r.job(ctx, j)
-	out := JobDetail{Job: state, Versions: []VersionState{}, Tasks: []PlannedTask{}}
+	out := JobDetail{Job: state, Versions: []VersionState{}, Tasks: []PlannedTask{}, RoundsUnread: f.Rounds == nil, VersionsUnread: f.Versions == nil}
 	plan := r.plan(ctx, id, &f)
 	for _, t := range plan.Tasks {
 		out.Tasks = append(out.Tasks, PlannedTask{ID: t.ID, Node: placed(f.Detail, t.ID)})
