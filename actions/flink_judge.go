@@ -190,6 +190,8 @@ func judgeOld(p FlinkPlan, e FlinkEvidence) (Outcome, string) {
 	switch p.Kind {
 	case KindSavepoint:
 		switch {
+		case saved && !e.Savepoint.Known:
+			return Applied, "the savepoint was made: " + safetext.Of(path).String() + ". Flink does not know the plan's trigger, as after a while: this one is newer than the plan, and may be another's"
 		case saved:
 			return Applied, "the savepoint was made: " + safetext.Of(path).String()
 		case e.Savepoint.Known && !e.Savepoint.Ready:

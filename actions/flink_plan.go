@@ -38,12 +38,18 @@ func SavepointFrom(e FlinkEvidence, ask FlinkAsk) (Document, *inspect.Problem) {
 	if p := e.mustRun("take a savepoint of"); p != nil {
 		return Document{}, p
 	}
+	if p := e.savepointsRead(); p != nil {
+		return Document{}, p
+	}
 	return newDocument(KindSavepoint, e.target(), []Fact{e.savepointFact(ask)}, map[string]string{paramTrigger: ask.Trigger, paramDirectory: ask.Directory})
 }
 
 // StopFrom makes a plan that stops a running job with a savepoint.
 func StopFrom(e FlinkEvidence, ask FlinkAsk) (Document, *inspect.Problem) {
 	if p := e.mustRun("stop"); p != nil {
+		return Document{}, p
+	}
+	if p := e.savepointsRead(); p != nil {
 		return Document{}, p
 	}
 	before, after := e.Old.State, stateFinished
@@ -108,6 +114,9 @@ func RollbackFrom(e FlinkEvidence, ask FlinkAsk) (Document, *inspect.Problem) {
 		paramArguments: argumentsText(ask.Arguments), paramParallelism: strconv.Itoa(ask.Parallelism), paramAllow: strconv.FormatBool(ask.AllowLeft),
 	}
 	if saves {
+		if p := e.savepointsRead(); p != nil {
+			return Document{}, p
+		}
 		facts = append(facts, e.savepointFact(ask))
 		parameters[paramTrigger], parameters[paramDirectory] = ask.Trigger, ask.Directory
 	}
@@ -253,6 +262,15 @@ func (e FlinkEvidence) chooseJar(idOrName string) (FlinkJar, *inspect.Problem) {
 		return FlinkJar{}, refuse("jar-ambiguous", nil, "%d uploaded jars could be meant: %s", len(matches), orNone(names))
 	}
 	return matches[0], nil
+}
+
+// savepointsRead refuses where the job's last savepoint could not be read: one that is
+// there already would pass for the plan's.
+func (e FlinkEvidence) savepointsRead() *inspect.Problem {
+	if e.Old.Checkpoints != nil {
+		return nil
+	}
+	return refuse("savepoints-unread", nil, "the checkpoints and savepoints of %s could not be read: which savepoint is its last is not known", jobWords(*e.Old))
 }
 
 // savepointFact is that there will be a savepoint newer than the last one.

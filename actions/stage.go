@@ -157,6 +157,7 @@ var hints = map[string]string{
 	"jar-gone":                        "upload the jar again in Flink's web page or with POST /jars/upload, then make a new plan",
 	"jar-ambiguous":                   "name one with --jar ID",
 	"jars-unread":                     "see whether this JobManager takes uploads (web.submit.enable); where it does not, plan show prints the commands of Flink's own program",
+	"savepoints-unread":               "try again when recoverctl inspect flink checkpoints lists them",
 	"savepoint-unknown":               "look for a new savepoint in its folder, and make a new plan: the JobManager may have been started anew",
 	"job-not-ended":                   "the same plan goes on waiting for its end",
 	"restore-failed":                  "look at the reason; start the job from another recovery point, or from the safety savepoint",

@@ -124,8 +124,8 @@ func (c *Change) look(ctx context.Context, stage actions.Stage, what scope) erro
 		return actions.At(stage, "", e.Err)
 	}
 	c.seen = e
-	if path, found := e.Saved(c.plan); found {
-		c.saved = path
+	if path, found := e.Saved(c.plan); found || e.Savepoint.Known {
+		c.saved = path // of the plan's own trigger, where Flink knows that: another's does not stand for it
 	}
 	return nil
 }
@@ -138,14 +138,16 @@ func (c *Change) started() string {
 	return fmt.Sprintf("the plan's job %s was started before", c.plan.NewJobID)
 }
 
-// triggered says why no savepoint is to be asked for.
+// triggered says why no savepoint is to be asked for. One that is newer than the plan
+// may be another's, of long ago: the safety savepoint of a job that is ended next is
+// the plan's own, and taken once more where Flink has forgotten its trigger.
 func (c *Change) triggered() string {
 	switch {
 	case c.seen.New != nil:
 		return c.started()
 	case c.seen.Savepoint.Known:
 		return "Flink knows the trigger: it was sent before"
-	case c.saved != "":
+	case c.saved != "" && (c.plan.Kind == actions.KindSavepoint || c.seen.Old == nil || inspect.Ended(c.seen.Old.State)):
 		return "there is a savepoint newer than the plan: " + safetext.Of(c.saved).String()
 	}
 	return ""
