@@ -101,7 +101,7 @@ func (a *app) job() (inspect.Job, error) {
 // jobAsked is a job of the profile with the flags by which it was asked about.
 func (a *app) jobAsked(j config.Job) inspect.Job {
 	job := jobOf(a.selection.Profile.Name, j)
-	job.Flags = givenFlags(a.flags)
+	job.Flags = a.given()
 	return job
 }
 

@@ -93,7 +93,7 @@ func (a *app) console(ctx context.Context) error {
 		Scans: scans, FindKey: callsOf.findKey, Records: callsOf.records, Guides: consoleGuides{app: a, systems: systems},
 		Theme: look, Now: a.clock.Now, Jobs: list, Source: in, LiveEvery: live.Usual, Plans: consolePlans{app: a, in: in, systems: systems, prompt: prompt, applies: applies},
 		Others:      a.consoleArkFlow(profile, systems, prompt, look, applies),
-		Explained:   explainedJobs(profile, nil, givenFlags(a.flags)),
+		Explained:   explainedJobs(profile, nil, a.given()),
 		Settings:    consoleSettings{consoleDocuments: consoleDocuments{a, applies}, in: in, systems: systems, prompt: prompt},
 		Rollbacks:   consoleRollbacks{consoleDocuments: consoleDocuments{a, applies}, in: in, prompt: prompt},
 		Connections: func() []views.Connection { return connectionList(profile, systems) },

@@ -88,8 +88,11 @@ func (a *app) shownApply(commands []string, warnings []actions.Warning) string {
 }
 
 // sameConfig names the file of the configuration in a command, where that is not
-// the one that every command reads.
+// the one that every command reads and no flag named it.
 func (a *app) sameConfig() string {
+	if a.loaded == nil {
+		return ""
+	}
 	if path := a.loaded.Path; !a.flags.Changed("config") && path != "" && path != config.DefaultPath(a.environ) {
 		return " --config " + shellword.Quote(path)
 	}

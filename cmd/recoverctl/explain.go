@@ -61,7 +61,7 @@ Exit codes: 0 a known message was found, 1 none was, 6 there is no such file.`,
 			if err != nil {
 				return err
 			}
-			e := explain.Text(text, explainedJobs(a.selection.Profile, a.selection.Job, givenFlags(a.flags)))
+			e := explain.Text(text, explainedJobs(a.selection.Profile, a.selection.Job, a.given()))
 			if err := a.printer().result("Explanation", e, nil, func(t *table) { renderExplanation(t, e) }); err != nil {
 				return err
 			}

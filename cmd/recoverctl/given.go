@@ -9,6 +9,12 @@ import (
 	"github.com/recoverctl/recoverctl/internal/shellword"
 )
 
+// given are the flags that a command which is shown needs beside profile and job,
+// to be told of the same job and the same systems wherever it is pasted.
+func (a *app) given() string {
+	return strings.TrimSpace(givenFlags(a.flags) + safe(a.sameConfig()))
+}
+
 // givenFlags are the flags by which this command was told of the job and its
 // systems, as words of a shell, so that a command that is shown asks about the same
 // ones. Profile and job are named by whoever shows it; what says only how to run or
@@ -19,8 +25,9 @@ func givenFlags(flags *pflag.FlagSet) string {
 	}
 	aside := []string{"profile", "job", "output", "timeout", "access", "environment", "no-color", "help"}
 	var words []string
-	flags.Visit(func(f *pflag.Flag) {
-		if slices.Contains(aside, f.Name) {
+	// Not Visit: the root's set does not know what a command below it parsed.
+	flags.VisitAll(func(f *pflag.Flag) {
+		if !f.Changed || slices.Contains(aside, f.Name) {
 			return
 		}
 		values := []string{f.Value.String()}

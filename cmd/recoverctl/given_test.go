@@ -19,7 +19,12 @@ func TestFlagsThatWereGivenAreGivenAgain(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := &app{}
-			if err := newRoot(a).PersistentFlags().Parse(tt.args); err != nil {
+			root := newRoot(a)
+			cmd, rest, err := root.Find(append([]string{"inspect", "points"}, tt.args...))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.ParseFlags(rest); err != nil { // as a command parses them, not as the root does
 				t.Fatal(err)
 			}
 			if got := givenFlags(a.flags); got != tt.want {
