@@ -185,8 +185,10 @@ func restartNotes(e ArkFlowEvidence) []string {
 		return []string{"Its write-ahead log was not read: what the restart sends again, and whether the log is whole, is shown where it is named (--wal, or arkflow.wal of the job in the profile)."}
 	case l == nil:
 		return nil
-	case l.Window == nil:
+	case l.ReplaysNothing():
 		return []string{"By its write-ahead log nothing is sent again."}
+	case l.Window == nil || l.Partial:
+		return []string{"What the restart sends again by its write-ahead log is not known: " + l.Headline() + "."}
 	default:
 		return []string{fmt.Sprintf("By its write-ahead log %s sent again, from sequence %s on.", figures.Count(int(l.Window.Entries), "entry is", "entries are"), group(int64(l.Window.From)))}
 	}

@@ -98,6 +98,10 @@ func entriesText(l arkflow.WriteAheadLog) string {
 
 func windowText(l arkflow.WriteAheadLog) string {
 	switch w := l.Window; {
+	case w == nil && l.Partial:
+		return "not known: a part of the log could not be read"
+	case w != nil && l.Partial:
+		return fmt.Sprintf("%s to %s or more: %s entries that could be read", groupU(w.From), groupU(w.To), groupU(w.Entries))
 	case w != nil && w.Bytes != nil:
 		return fmt.Sprintf("%s to %s: %s entries, %s", groupU(w.From), groupU(w.To), groupU(w.Entries), figures.Bytes(*w.Bytes))
 	case w != nil:

@@ -1,9 +1,11 @@
 package arkflow_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"hash/crc32"
 	"math/rand/v2"
 	"os"
@@ -114,11 +116,79 @@ func TestPlacesThatAreNoLogs(t *testing.T) {
 	}
 }
 
+// The one log that was found below a folder stands for it only where all was looked at.
+func TestALogBelowAFolderThatWasNotSearchedWhole(t *testing.T) {
+	file, err := os.ReadFile(unpackedLog(t, localFixtures+"wal-local/clean-acked"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	put(t, filepath.Join(dir, "a", arkflow.FileName), file)
+	if l, err := logReader().Read(context.Background(), dir, arkflow.Question{}); err != nil || l.Cursor == nil {
+		t.Fatalf("%+v, %v", l, err)
+	}
+	for n := range 600 {
+		if err := os.MkdirAll(filepath.Join(dir, fmt.Sprintf("n%03d", n)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put(t, filepath.Join(dir, "z", arkflow.FileName), file)
+	_, err = logReader().Read(context.Background(), dir, arkflow.Question{})
+	if fault.KindOf(err) != fault.Usage || !strings.Contains(err.Error(), "may not be the only one") || !strings.Contains(fault.Of(err).Hint, dir) {
+		t.Errorf("%v, %s", err, fault.Of(err).Hint)
+	}
+	if err := os.Remove(filepath.Join(dir, "a", arkflow.FileName)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := logReader().Read(context.Background(), dir, arkflow.Question{}); fault.KindOf(err) != fault.Usage {
+		t.Errorf("%v", err)
+	}
+}
+
 // A redb file of something else is not called an empty log.
 func TestARedbFileOfAnotherKind(t *testing.T) {
 	_, err := logReader().Read(context.Background(), "testdata/state.redb.gz", arkflow.Question{})
 	if fault.KindOf(err) != fault.Corrupt || !strings.Contains(err.Error(), "job_state") {
 		t.Errorf("%v", err)
+	}
+}
+
+// A page that hides the cursor, or entries, makes them unknown, and no cursor of 0 and
+// no empty window. A newest commit that is not flushed is told.
+func TestPagesThatHideWhatCounts(t *testing.T) {
+	file, err := os.ReadFile(unpackedLog(t, localFixtures+"wal-local/clean-pending"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The newest page that holds a text is the one in force: older ones are copies.
+	page := func(text string) (at int) {
+		return bytes.LastIndex(file, []byte(text)) &^ 4095
+	}
+	for name, c := range map[string]struct {
+		change  func([]byte)
+		cursor  bool
+		partial bool
+	}{
+		"as it was written":           {func([]byte) {}, true, false},
+		"the page of the cursor":      {func(b []byte) { b[page("\x0e\x00\x00\x00cursor")] = 9 }, false, false},
+		"the page of the tables":      {func(b []byte) { b[page("entriesmeta")] = 9 }, false, true},
+		"a page of entries":           {func(b []byte) { b[page("__value__")] = 9 }, true, true},
+		"a commit that isn't flushed": {func(b []byte) { b[9] = 8 | 2 | b[9]&1 }, true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			data := bytes.Clone(file)
+			c.change(data)
+			l, err := logReader().Read(context.Background(), put(t, filepath.Join(t.TempDir(), arkflow.FileName), data), arkflow.Question{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if (l.Cursor != nil) != c.cursor || l.Partial != c.partial || c.partial && (l.ReplaysNothing() || !strings.Contains(l.Headline(), "not")) {
+				t.Errorf("cursor %v, partial %t: %s, %v", l.Cursor, l.Partial, l.Headline(), problemCodes(l))
+			}
+			if quiet := len(l.Problems) == 0; quiet != (name == "as it was written") {
+				t.Errorf("%v", l.Problems)
+			}
+		})
 	}
 }
 

@@ -66,7 +66,7 @@ func (l *WriteAheadLog) any(codes ...string) bool {
 // written.
 func (l *WriteAheadLog) damaged() bool {
 	return l.any(ProblemGap, ProblemUndecodable, ProblemPage, ProblemSlot, ProblemRolledBack, ProblemRefused, ProblemFileShort, ProblemManifestInvalid, ProblemManifestMissing,
-		ProblemSegmentCorrupt, ProblemSealedPastTail, ProblemOverlap, ProblemOutOfOrder, ProblemNotRead, ProblemSegmentTorn) || l.MoreGaps || len(l.Corrupt) > 0
+		ProblemSegmentCorrupt, ProblemSealedPastTail, ProblemOverlap, ProblemOutOfOrder, ProblemNotRead, ProblemSegmentTorn) || l.Partial || l.MoreGaps || len(l.Corrupt) > 0
 }
 
 func (l *WriteAheadLog) known() bool { return l.Cursor != nil && l.Tail != nil }
@@ -113,6 +113,8 @@ func logRows() []row {
 					return unasked("nothing says how many entries the sink can take twice: give --absorb")
 				case l.entries() > *f.Absorb:
 					return holds(cursorTail(l), "%s replayed, and the sink can take %s twice", entriesAre(l.entries()), sequence(*f.Absorb)).with("entries", l.entries()).with("absorb", *f.Absorb)
+				case !l.known() || l.Partial:
+					return unasked("not all of the window is known")
 				}
 				return isClear("%s in the window, and the sink can take %s twice", entriesAre(l.entries()), sequence(*f.Absorb))
 			})},

@@ -125,7 +125,7 @@ func readOnce(ctx context.Context, place string, s *source, q Question, now time
 	l.Bytes.Payloads = r.payloads
 	l.CursorRule = fileRule(&r)
 	l.judgeFile(&r)
-	l.place(&r.runs, &r.cursor, true, nil)
+	l.place(&r.runs, r.known(), true, nil)
 	l.windowFacts(&r.window, now)
 	l.Listed = r.entries
 	if r.extent == ReadWindow {
@@ -213,6 +213,7 @@ func (l *WriteAheadLog) judgeFile(r *fileReading) {
 			l.problem(ProblemSlot, inspect.SeverityError, nil, blind, "the checksum of the commit slot in force is wrong: transaction, cursor and entries are those of a damaged header, if of any")
 			l.corrupt(Corrupt{Offset: d.Offset, Message: d.Message})
 		case d.Table != tableEntries:
+			l.Partial = l.Partial || d.Table == redbfile.ListOfTables // it may name others, or lie elsewhere
 			l.problem(ProblemPage, inspect.SeverityError, nil, next, "%s (%s)", d.Message, safetext.Of(d.Table))
 			l.corrupt(Corrupt{Offset: d.Offset, Message: d.Message})
 		case len(d.First) == 8 && len(d.Last) == 8:
@@ -220,11 +221,13 @@ func (l *WriteAheadLog) judgeFile(r *fileReading) {
 			l.problem(ProblemPage, inspect.SeverityError, &s.From, next, "%s; in it lie %s, and at least one of them is not what was written", d.Message, spanText(s))
 			l.corrupt(Corrupt{From: &s.From, To: &s.To, Offset: d.Offset, Message: d.Message})
 		default:
+			l.Partial = true
 			l.problem(ProblemPage, inspect.SeverityError, nil, next, "%s; the entries in it can't be read", d.Message)
 			l.corrupt(Corrupt{Offset: d.Offset, Message: d.Message})
 		}
 	}
 	if more := v.Damaged - len(v.Damage); more > 0 {
+		l.Partial = true // they may hide anything
 		l.problem(ProblemPage, inspect.SeverityError, nil, next, "%s more pages are damaged", figures.Group(int64(more)))
 	}
 	if v.RolledBack {
@@ -237,6 +240,13 @@ func (l *WriteAheadLog) judgeFile(r *fileReading) {
 			"List what is lost: the last append, or the last move of the cursor. Expect one record less, or one sent twice.",
 			"the newest commit is damaged: a start goes back to transaction %s without a word, with %s and the cursor %s%s",
 			sequence(v.Transaction), plural(r.runs.count, "entry", "entries"), sequence(r.cursor), extra)
+	}
+	if p := r.header.Primary; r.header.Unflushed && v.Slot != p {
+		cursor := r.cursor
+		l.problem(ProblemRolledBack, inspect.SeverityWarning, &cursor,
+			"Ask again when its writer has flushed or closed it. After a loss of power a start may go on from the older commit, which is what is told here.",
+			"the newest commit, transaction %s, is marked as not flushed: what is told is transaction %s, with %s and the cursor %s",
+			sequence(r.header.Slots[p].Transaction), sequence(v.Transaction), plural(r.runs.count, "entry", "entries"), sequence(r.cursor))
 	}
 	if v.Short > 0 {
 		l.problem(ProblemFileShort, inspect.SeverityError, nil, "Copy the entries out, then restore the file from a copy: every stream of the node goes down with this one.",

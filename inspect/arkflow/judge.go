@@ -78,8 +78,10 @@ func (l *WriteAheadLog) place(r *runs, cursor *uint64, complete bool, unread []S
 		l.Count = &count
 	}
 	if cursor == nil {
+		l.Partial = l.Partial || len(unread) > 0
 		return
 	}
+	l.Partial = l.Partial || slices.ContainsFunc(unread, func(s Span) bool { return s.To > *cursor })
 	gaps, there := r.missing(*cursor)
 	gaps = slices.DeleteFunc(gaps, func(g Span) bool { return meets(g, unread) })
 	if tail > *cursor {
@@ -200,6 +202,10 @@ func (l *WriteAheadLog) Headline() string {
 		return "the log changes under every try to read it: no cursor is given"
 	case l.Cursor == nil:
 		return fmt.Sprintf("the cursor is not known; entries up to %s are there", sequence(*l.Tail))
+	case l.Partial && l.Window == nil:
+		return fmt.Sprintf("what a start replays behind the cursor %s is not known: entries may lie in what could not be read", sequence(*l.Cursor))
+	case l.Partial:
+		return fmt.Sprintf("a start replays %s or more behind the cursor %s: others may lie in what could not be read", plural(l.Window.Entries, "entry", "entries"), sequence(*l.Cursor))
 	case len(l.Gaps) > 0:
 		return fmt.Sprintf("a start replays %s behind the cursor %s, and entries in between are missing", plural(l.Window.Entries, "entry", "entries"), sequence(*l.Cursor))
 	case l.Window != nil:
@@ -207,6 +213,11 @@ func (l *WriteAheadLog) Headline() string {
 	default:
 		return fmt.Sprintf("a start replays nothing: everything up to the cursor %s counts as acknowledged", sequence(*l.Cursor))
 	}
+}
+
+// ReplaysNothing reports whether it is known that a start sends nothing again.
+func (l *WriteAheadLog) ReplaysNothing() bool {
+	return l.Stable && l.known() && l.Window == nil && !l.Partial
 }
 
 func worse(s inspect.Severity) int {

@@ -152,12 +152,14 @@ func below(ctx context.Context, place string, root folder) (folder, error) {
 	}
 	var found []folder
 	var unread error
+	cut := false // there are folders that are not looked at
 	queue, looked := []step{{root, 0}}, 0
 	for len(queue) > 0 && looked < maxLooked {
 		at := queue[0]
 		queue = queue[1:]
 		looked++
-		objects, folders, _, err := at.folder.list(ctx, "", maxEntries)
+		objects, folders, more, err := at.folder.list(ctx, "", maxEntries)
+		cut = cut || more
 		switch {
 		case err != nil && at.level == 0 && !errors.Is(err, fs.ErrNotExist):
 			return nil, err
@@ -176,18 +178,33 @@ func below(ctx context.Context, place string, root folder) (folder, error) {
 			continue
 		}
 		if at.level == maxLevels {
+			cut = cut || len(folders) > 0
 			continue
 		}
 		for _, name := range folders {
 			queue = append(queue, step{at.folder.sub(name), at.level + 1})
 		}
 	}
+	cut = cut || len(queue) > 0
 	switch len(found) {
 	case 1:
-		return found[0], nil
+		if !cut && unread == nil {
+			return found[0], nil
+		}
+		why := "there are more folders than are looked at"
+		if unread != nil {
+			why = "a folder could not be looked at: " + safetext.Error(unread).String()
+		}
+		// It may not be the one that was meant.
+		return nil, fault.New(fault.Usage, opReadLog, "%s is a write-ahead log below %s, and may not be the only one: %s", safetext.Of(found[0].path()), safetext.Of(place), why).
+			WithHint("name the log itself: %s", safetext.Of(found[0].path()))
 	case 0:
 		if unread != nil && !errors.Is(unread, fs.ErrNotExist) {
 			return nil, unread // the log may be there
+		}
+		if cut {
+			return nil, fault.New(fault.Usage, opReadLog, "no write-ahead log was found below %s, and there are more folders than are looked at", safetext.Of(place)).
+				WithHint("name the log itself: the folder that durability.path of the stream names, or PREFIX/NODE/STREAM in an object store")
 		}
 		return nil, fault.New(fault.NotFound, opReadLog, "there is no write-ahead log in %s or below it: neither %s nor %s or %s/", safetext.Of(place), FileName, logManifestName, segmentFolder).
 			WithHint("an engine writes %s in the folder that durability.path of the stream names; in an object store the log lies under PREFIX/NODE/STREAM", FileName)

@@ -32,12 +32,26 @@ type fileReading struct {
 	// not have been at work.
 	loose bool
 
-	cursor    uint64
-	hasTables bool // of a log
-	runs      runs
-	payloads  *int64
-	window    windowReading
-	entries   []Entry
+	cursor     uint64
+	cursorRead bool // it stands in the file
+	hasTables  bool // of a log
+	runs       runs
+	payloads   *int64
+	window     windowReading
+	entries    []Entry
+}
+
+// known is the cursor; nil where a damaged page may hide it.
+func (r *fileReading) known() *uint64 {
+	if r.cursorRead || r.view.RolledBack {
+		return &r.cursor
+	}
+	for _, d := range r.view.Damage {
+		if d.Table == tableMeta || d.Table == redbfile.ListOfTables {
+			return nil
+		}
+	}
+	return &r.cursor // there is none before the first acknowledgement
 }
 
 // errNoLog is a redb file that is no write-ahead log.
@@ -77,14 +91,14 @@ func readWhole(ctx context.Context, f *redbfile.File, q Question) (fileReading, 
 	}
 	var payloads int64
 	begin := func() {
-		r.cursor, r.runs, r.entries, payloads = 0, runs{}, nil, 0
+		r.cursor, r.cursorRead, r.runs, r.entries, payloads = 0, false, runs{}, nil, 0
 		r.window = windowReading{after: guess}
 	}
 	visit := func(t *redbfile.Table, key, value []byte) error {
 		switch t.Name {
 		case tableMeta:
 			if string(key) == keyCursor && len(value) == 8 {
-				r.cursor = binary.LittleEndian.Uint64(value)
+				r.cursor, r.cursorRead = binary.LittleEndian.Uint64(value), true
 			}
 		case tableEntries:
 			if len(key) != 8 {

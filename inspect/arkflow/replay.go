@@ -53,6 +53,9 @@ func (r *Logs) ReplayCost(ctx context.Context, l WriteAheadLog, point *Point, g 
 	case l.Cursor == nil || l.Tail == nil:
 		c.Sentence = notExposedBy + "the log's cursor and tail are not known"
 		return c
+	case l.Partial:
+		c.Sentence = notExposedBy + "a part of the log could not be read, and more may be sent again than what was"
+		return c
 	case l.Window == nil:
 		c.Sentence = notReplayed
 		return c

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/recoverctl/recoverctl/inspect/arkflow"
+	"github.com/recoverctl/recoverctl/internal/arkhub"
 	"github.com/recoverctl/recoverctl/internal/clock"
 	"github.com/recoverctl/recoverctl/internal/fault"
 	"github.com/recoverctl/recoverctl/internal/objstore"
@@ -186,6 +187,35 @@ func TestStoresThatFail(t *testing.T) {
 		l, err := storeReader(t, s.URL).Read(context.Background(), uri, arkflow.Question{})
 		if err != nil || !slices.Contains(problemCodes(l), arkflow.ProblemNotRead) || *l.Cursor != 13 || l.Count != nil || len(l.Gaps) > 0 {
 			t.Errorf("%+v, %v", l, err)
+		}
+	})
+	// What the only segments behind the cursor hold is not known: that is no log of
+	// which nothing is replayed.
+	t.Run("the segments of the window are refused", func(t *testing.T) {
+		s := s3test.Start(t, "logs")
+		fill(s, 4, 5, 15)
+		s.Break(s3test.Key("00000004.wal", s3test.Status(403, "AccessDenied", "no")))
+		l, err := storeReader(t, s.URL).Read(context.Background(), "s3://logs/wal/node-a/orders", arkflow.Question{})
+		if err != nil || !l.Partial || l.ReplaysNothing() || !strings.Contains(l.Headline(), "is not known") {
+			t.Errorf("%s, %+v, %v", l.Headline(), l, err)
+		}
+		if c := logReader().ReplayCost(context.Background(), l, nil, arkhub.GenerationJobs); !strings.HasPrefix(c.Sentence, "not exposed") {
+			t.Errorf("%+v", c)
+		}
+		absorb := uint64(3)
+		for _, d := range arkflow.Decide(arkflow.Facts{Log: &l, Absorb: &absorb}) {
+			if d.Rule == "wal-replay-heavy" && d.Outcome != arkflow.NotChecked || d.Rule == "wal-clean" && d.Outcome == arkflow.Holds {
+				t.Errorf("%+v", d)
+			}
+		}
+	})
+	t.Run("a segment before the window is refused", func(t *testing.T) {
+		s := s3test.Start(t, "logs")
+		fill(s, 4, 5, 20)
+		s.Break(s3test.Key("00000002.wal", s3test.Status(403, "AccessDenied", "no")))
+		l, err := storeReader(t, s.URL).Read(context.Background(), "s3://logs/wal/node-a/orders", arkflow.Question{})
+		if err != nil || l.Partial || !l.ReplaysNothing() {
+			t.Errorf("%s, %+v, %v", l.Headline(), l, err)
 		}
 	})
 	t.Run("nothing there", func(t *testing.T) {

@@ -48,10 +48,13 @@ type WriteAheadLog struct {
 	Window *Window `json:"window"` // nil: there is nothing to replay, or nothing is known
 	Gaps   []Span  `json:"gaps"`   // sequences in (cursor, tail] that are not there
 	// MoreGaps: there are gaps that are not listed.
-	MoreGaps bool      `json:"moreGaps"`
-	Corrupt  []Corrupt `json:"corrupt"`
-	Bytes    Sizes     `json:"bytes"`
-	Oldest   *Oldest   `json:"oldest"` // of the window; nil: there is none, or no time is known
+	MoreGaps bool `json:"moreGaps"`
+	// Partial: entries behind the cursor may lie in what could not be read, so that
+	// tail and window are at least what is said.
+	Partial bool      `json:"partial"`
+	Corrupt []Corrupt `json:"corrupt"`
+	Bytes   Sizes     `json:"bytes"`
+	Oldest  *Oldest   `json:"oldest"` // of the window; nil: there is none, or no time is known
 
 	CursorRule CursorRule `json:"cursorRule"`
 	// Stable: what is said is of one moment. Where a writer changed the log under

@@ -215,12 +215,15 @@ func (f *File) view(slot int) View {
 	return v
 }
 
+// ListOfTables is what [Damage.Table] says of pages that hold the tables' definitions.
+const ListOfTables = "the list of tables"
+
 // maxTables bounds the tables of a file. An engine makes three.
 const maxTables = 1000
 
 func (f *File) tables(ctx context.Context, w *walker, from *root) ([]Table, error) {
 	var out []Table
-	w.table = "the list of tables"
+	w.table = ListOfTables
 	err := w.tree(ctx, from, variable, variable, func(name, definition []byte) error {
 		t, err := parseTable(name, definition)
 		switch {

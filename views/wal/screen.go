@@ -261,12 +261,16 @@ func Facts(th theme.Theme, l arkflow.WriteAheadLog) []string {
 	switch w := l.Window; {
 	case w != nil:
 		text := "replays " + arkflow.Number(w.Entries)
-		if w.Bytes != nil {
+		if l.Partial {
+			text += " or more"
+		} else if w.Bytes != nil {
 			text += ", " + figures.Bytes(*w.Bytes)
 		}
 		facts = append(facts, text)
-	case l.Cursor != nil:
+	case l.ReplaysNothing():
 		facts = append(facts, "replays nothing")
+	case l.Partial:
+		facts = append(facts, "what it replays is not known")
 	}
 	if o := l.Oldest; o != nil {
 		facts = append(facts, "oldest "+clock.Age(time.Duration(o.AgeMs)*time.Millisecond))
@@ -343,8 +347,11 @@ func (s *Screen) Keys() []tui.Key {
 		if why := unknown(); why != "" {
 			return why
 		}
-		if s.log.Window == nil {
+		switch {
+		case s.log.ReplaysNothing():
 			return "a start replays nothing"
+		case s.log.Window == nil:
+			return "what a start replays is not known"
 		}
 		return ""
 	}
