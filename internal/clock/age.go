@@ -6,15 +6,19 @@ import (
 )
 
 // Age writes a duration for a table, in steps so coarse that a line which holds
-// one changes at most every ten seconds: "0s", "10s" … "50s", "1m" … "59m",
-// "1h" … "23h", then days, "1d". A whole step has passed before it is shown.
+// one changes at most every ten seconds: "<10s", "10s" … "50s", "1m" … "59m",
+// "1h" … "23h", then days, "1d". A whole step has passed before it is shown; below
+// the first one nothing is claimed but that.
 //
 // The text of a negative age is "?": two clocks disagree, and an age that
 // nobody knows must not look like a fresh one.
 func Age(d time.Duration) string {
 	n, unit := step(d)
-	if unit == "" {
+	switch {
+	case unit == "":
 		return "?"
+	case n == 0:
+		return "<10s"
 	}
 	return strconv.FormatInt(n, 10) + unit
 }

@@ -14,8 +14,8 @@ func TestAgesAreCoarse(t *testing.T) {
 		d        time.Duration
 		age, old string
 	}{
-		{0, "0s", "fresh"},
-		{9999 * time.Millisecond, "0s", "fresh"},
+		{0, "<10s", "fresh"},
+		{9999 * time.Millisecond, "<10s", "fresh"},
 		{10 * time.Second, "10s", "10 s old"},
 		{19 * time.Second, "10s", "10 s old"},
 		{59 * time.Second, "50s", "50 s old"},
