@@ -17,15 +17,16 @@ type Fact struct {
 	Tones  [2]theme.Tone
 }
 
-func (f Fact) known() bool { return f.Values[0] != "" && f.Values[1] != "" }
-func (f Fact) same() bool  { return f.known() && f.Values[0] == f.Values[1] }
+func (f Fact) unknown() bool { return f.Values[0] == "" && f.Values[1] == "" }
+func (f Fact) same() bool    { return !f.unknown() && f.Values[0] == f.Values[1] }
+func (f Fact) differs() bool { return f.Values[0] != f.Values[1] }
 
-// Differing writes the facts that are not the same in both, or not known of one, side
+// Differing writes the facts that are not the same in both, or known of one alone, side
 // by side below the names of the two.
 func Differing(p *sheet.Page, names [2]string, facts []Fact) {
 	label := len("WHAT DIFFERS")
 	for _, f := range facts {
-		if !f.same() {
+		if f.differs() {
 			label = max(label, ansi.StringWidth(f.Name))
 		}
 	}
@@ -36,7 +37,7 @@ func Differing(p *sheet.Page, names [2]string, facts []Fact) {
 	}
 	row(p, label, room, Fact{Name: "WHAT DIFFERS", Values: names, Tones: [2]theme.Tone{theme.Title, theme.Title}}, theme.Title)
 	for _, f := range facts {
-		if f.same() {
+		if !f.differs() {
 			continue
 		}
 		for i, v := range f.Values {
@@ -70,20 +71,27 @@ func row(p *sheet.Page, label, room int, f Fact, tone theme.Tone) {
 	}
 }
 
-// Same writes what both have in common, with the values.
+// Same writes what both have in common, with the values, then the names of what is
+// known of neither. What neither has is left out.
 func Same(p *sheet.Page, facts []Fact) {
-	var words []string
+	var words, unknown []string
 	for _, f := range facts {
-		if f.same() {
+		switch {
+		case f.unknown():
+			unknown = append(unknown, f.Name)
+		case f.same() && f.Values[0] != p.Theme.Signs.None:
 			words = append(words, f.Name+" "+f.Values[0])
 		}
 	}
 	p.Title("The same in both")
-	if len(words) == 0 {
-		p.Say("nothing that is known")
-		return
-	}
 	for _, w := range words {
 		p.Hang(sheet.Indent, theme.Plain, w)
+	}
+	if len(words) == 0 {
+		p.Say("nothing that is known")
+	}
+	if len(unknown) > 0 {
+		p.Title("Not known of either")
+		p.Say(strings.Join(unknown, ", "))
 	}
 }
