@@ -100,6 +100,9 @@ type ArkFlowPlan struct {
 	Upgrade string
 	Phase   string // as the plan found it
 	Then    string // as it makes it
+	// PausedFrom is, of a cancel, the phase in which the plan found it paused; empty: it
+	// was not, or that is not exposed.
+	PausedFrom string
 
 	// Of a stream.
 	Node, Stream string
@@ -147,7 +150,7 @@ func ArkFlowPlanOf(d Document) ArkFlowPlan {
 		case FactRestoredFrom:
 			p.Point = sideOf(f.After)
 		case FactUpgradePhase:
-			p.Phase, p.Then = sideOf(f.Before), sideOf(f.After)
+			p.Phase, p.Then, p.PausedFrom = sideOf(f.Before), sideOf(f.After), f.Source
 		case FactRun:
 			p.Run = sideOf(f.Before)
 		}

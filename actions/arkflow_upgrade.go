@@ -77,7 +77,11 @@ func ArkFlowUpgradeFrom(kind string, e ArkFlowEvidence, store string) (Document,
 	}
 	parameters := e.parameters(store)
 	parameters[paramUpgrade] = u.ID
-	return newDocument(kind, e.target(), []Fact{{Name: FactUpgradePhase, Before: u.Phase, After: &then}}, parameters)
+	source := ""
+	if kind == KindArkFlowCancel && *u.Phase == arkhub.UpgradePaused {
+		source = sideOf(u.PausedFrom)
+	}
+	return newDocument(kind, e.target(), []Fact{{Name: FactUpgradePhase, Before: u.Phase, Source: source, After: &then}}, parameters)
 }
 
 // upgradeOf is the plan's upgrade; nil where nothing of it could be read.
@@ -97,11 +101,27 @@ func checkArkFlowUpgrade(d Document, p ArkFlowPlan, e ArkFlowEvidence) *Refusal 
 		return refusedAt(StageJob, refuse("upgrade-unread", nil, "the upgrade %s could not be read: %s", quote(p.Upgrade), safetext.Error(e.UpgradeErr).Truncate(300)))
 	case u == nil:
 		return refusedAt(StageJob, refuse("upgrade-unknown", nil, "the hub knows no upgrade %s of job %s", quote(p.Upgrade), safetext.Of(p.JobID)))
+	case *u.Phase == p.Phase && p.pausedElsewhere(u):
+		return refusedAt(StageJob, refuse("upgrade-changed", inspect.Named{"found": sideOf(u.PausedFrom)},
+			"the upgrade %s is paused, and not in the phase in which it was when the plan was made, but in %s: it went on since, and what the plan would do is not what it says any more", safetext.Of(u.ID), safetext.Of(orNothing(sideOf(u.PausedFrom)))))
 	case *u.Phase == p.Phase, JudgeArkFlow(d, e).Verdict == Applied:
 		return nil
 	}
 	return refusedAt(StageJob, refuse("upgrade-changed", inspect.Named{"planned": p.Phase, "found": *u.Phase},
 		"the upgrade %s was %s when the plan was made and is %s now: what the plan would do is not what it says any more", safetext.Of(u.ID), safetext.Of(p.Phase), safetext.Of(*u.Phase)))
+}
+
+// pausedElsewhere reports whether an upgrade that is paused was paused in another phase
+// than the plan found: a resume would go on with that, and a cancel end it there.
+func (p ArkFlowPlan) pausedElsewhere(u *arkflow.UpgradeState) bool {
+	from := sideOf(u.PausedFrom)
+	switch {
+	case p.Kind == KindArkFlowResume:
+		return from != p.Then && (from != "" || p.Then != phaseSaving)
+	case p.Kind == KindArkFlowCancel && p.PausedFrom != "":
+		return from != p.PausedFrom
+	}
+	return false
 }
 
 func judgeUpgrade(p ArkFlowPlan, e ArkFlowEvidence) (Outcome, string) {

@@ -172,6 +172,8 @@ var hints = map[string]string{
 	"next-start-fails":                "give offsets that lie inside the logs: recoverctl inspect fluss buckets shows where they begin and end",
 	"upgrade-changed":                 "look at the upgrade with recoverctl inspect arkflow job, then make a new plan",
 	"upgrade-unread":                  "try again; the same plan goes on by itself",
+	BegunElsewhere:                    "find out who; then the same plan goes on from there, and apply asks for begun-elsewhere by name",
+	"approved-as-done":                "look at the plan again and apply it anew",
 	"rounds-unread":                   "try again; the same plan goes on by itself",
 	"versions-unread":                 "try again; the same plan goes on by itself",
 	"upgrade-unknown":                 "look at the job with recoverctl inspect arkflow job: its upgrade may have ended and been dropped",

@@ -23,6 +23,7 @@ const (
 type Config struct {
 	Sources
 	Plan     actions.Document
+	Approved actions.DocumentReport // what was approved, with its warnings
 	Poll     time.Duration
 	Patience time.Duration
 	Settle   time.Duration
@@ -100,7 +101,7 @@ func (c *Change) Doers() []actions.Doer {
 		}
 		done := func() string { return actions.ArkFlowStepDone(c.Plan, about.Name, c.seen) }
 		out = append(out, actions.Writing(about, nil, nil, func(ctx context.Context, _ *actions.StepProgress) (string, error) {
-			return c.once(ctx, about.Stage, done, send)
+			return c.once(ctx, about, done, send)
 		}, func(ctx context.Context) (actions.Settlement, string, error) { return c.settled(ctx, done) }))
 	}
 	return out
@@ -132,16 +133,22 @@ func (c *Change) look(ctx context.Context, stage actions.Stage) error {
 
 // once is a step that writes: the job is read, what is done already is not asked
 // for, what is not as planned is refused, and one request is sent.
-func (c *Change) once(ctx context.Context, stage actions.Stage, done func() string, send func(context.Context) error) (string, error) {
+func (c *Change) once(ctx context.Context, step actions.Step, done func() string, send func(context.Context) error) (string, error) {
 	c.open = false
-	if err := c.look(ctx, stage); err != nil {
+	if err := c.look(ctx, step.Stage); err != nil {
 		return "", err
 	}
 	if why := done(); why != "" {
+		if p := actions.CheckArkFlowAlone(c.Plan, c.Approved, step.Name, why); p != nil {
+			return "", actions.Refuse(step.Stage, p)
+		}
 		return why, nil
 	}
 	if err := actions.Refused(actions.CheckArkFlow(c.Plan, c.seen)); err != nil {
 		return "", err
+	}
+	if p := actions.CheckArkFlowSince(c.Plan, c.Approved, c.seen); p != nil {
+		return "", actions.Refuse(step.Stage, p)
 	}
 	if err := c.toLeader(); err != nil {
 		return "", err

@@ -1,6 +1,7 @@
 package arkflow_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -8,6 +9,7 @@ import (
 	"github.com/recoverctl/recoverctl/actions"
 	inspected "github.com/recoverctl/recoverctl/inspect/arkflow"
 	"github.com/recoverctl/recoverctl/internal/arkhub"
+	"github.com/recoverctl/recoverctl/internal/fault"
 	"github.com/recoverctl/recoverctl/internal/testkit/arkhubtest"
 )
 
@@ -124,5 +126,98 @@ func TestRecordsThatAreNotReadAreNotAbsent(t *testing.T) {
 			t.Errorf("%+v, %v, want %s", refused, err, code)
 		}
 		s.hub.Break()
+	}
+}
+
+// An upgrade that went on and is paused again, in another phase, is neither resumed
+// there nor ended there by a plan that says something else, whenever it happened.
+func TestAnUpgradeThatIsPausedElsewhere(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []string{actions.KindArkFlowResume, actions.KindArkFlowCancel} {
+		for when, after := range map[string]bool{"before the report": false, "after the approval": true} {
+			s := newScene(t, arkhub.GenerationUpgrades)
+			s.set(1)
+			paused := func(phase string) {
+				s.hub.SetUpgrade("orders", "u1", phase, 1, 2)
+				s.posted("/jobs/orders/upgrades/u1/actions", `{"action":"pause"}`)
+			}
+			paused("saving_savepoint")
+			s.mustMake(kind)
+			before := 0
+			again := func() { paused("committing_version"); before = len(s.hub.Effects()) }
+			if after {
+				s.approved = again
+			} else {
+				again()
+			}
+			_, refused, err := s.apply()
+			if refused == nil {
+				errors.As(err, &refused)
+			}
+			if refused == nil || refused.Problem.Code != "upgrade-changed" || s.effects(before) != "" {
+				t.Errorf("%s, %s: %+v, %v; the hub did %s", kind, when, refused, err, s.effects(before))
+			}
+		}
+	}
+}
+
+// What was approved as done already, and is not when it comes to it, is not asked for.
+func TestWhatWasApprovedAsDoneIsNotAskedFor(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, arkhub.GenerationUpgrades)
+	s.set(1)
+	s.hub.SetUpgrade("orders", "u1", "verifying", 1, 2)
+	s.mustMake(actions.KindArkFlowPause)
+	s.applied()
+	before := 0
+	s.approved = func() {
+		s.posted("/jobs/orders/upgrades/u1/actions", `{"action":"resume"}`)
+		before = len(s.hub.Effects())
+	}
+	_, refused, err := s.apply()
+	if errors.As(err, &refused); refused == nil || refused.Problem.Code != "approved-as-done" || s.effects(before) != "" {
+		t.Errorf("%+v, %v; the hub did %s", refused, err, s.effects(before))
+	}
+}
+
+// Two operators apply one plan at the same time from two machines. The one that finds
+// the job stopped, and has not asked for it, goes no further: two rollbacks go down two
+// versions.
+func TestSomebodyElseTakesTheJobBackAtTheSameTime(t *testing.T) {
+	t.Parallel()
+	for name, other := range map[string]func(*scene){
+		"the job was stopped": func(s *scene) { s.post("/jobs/orders/actions/stop") },
+		"it was taken back": func(s *scene) {
+			s.post("/jobs/orders/actions/stop")
+			s.wait("it stopped", func(d inspected.JobDetail) bool { return *d.Job.Observed == "stopped" })
+			s.post("/jobs/orders/upgrades/v1/rollback")
+		},
+	} {
+		s := rolledForward(t, arkhub.GenerationJobs)
+		s.mustMake(actions.KindArkFlowRollback)
+		before := 0
+		s.approved = func() { other(s); before = len(s.hub.Effects()) }
+		result, refused, err := s.apply()
+		if errors.As(err, &refused); refused == nil || refused.Problem.Code != actions.BegunElsewhere || s.effects(before) != "" || result.Verdict != actions.Partial {
+			t.Errorf("%s: %+v, %v, %s; the hub did %s", name, refused, err, result.Verdict, s.effects(before))
+		}
+		if hint := fault.Of(err).Hint; !strings.Contains(hint, "find out who") {
+			t.Errorf("hint %q", hint)
+		}
+	}
+}
+
+// What a plan warns of by now, and did not when it was approved, is accepted by nobody.
+func TestAWarningThatNobodyAccepted(t *testing.T) {
+	s := newScene(t, arkhub.GenerationStreams)
+	s.mustMake(actions.KindArkFlowRestart)
+	e := s.asPlanned()
+	report := actions.ArkFlowReport(s.plan, e)
+	if p := actions.CheckArkFlowSince(s.plan, report, e); p != nil {
+		t.Errorf("%+v", p)
+	}
+	report.Warnings = nil
+	if p := actions.CheckArkFlowSince(s.plan, report, e); p == nil || !strings.Contains(p.Message, actions.StreamNotCovered) {
+		t.Errorf("%+v", p)
 	}
 }

@@ -64,6 +64,8 @@ type scene struct {
 	lines *lines
 	plan  actions.Document
 
+	approved func() // what happens between the approval of a plan and its first step; nil: nothing
+
 	timeout  time.Duration // of one request
 	patience time.Duration
 }
@@ -186,7 +188,10 @@ func (s *scene) apply(accept ...string) (actions.ApplyResult, *actions.Refusal, 
 	if err != nil {
 		return actions.ApplyResult{}, nil, err
 	}
-	change, err := arkflow.New(arkflow.Config{Sources: s.sources(), Plan: s.plan, Poll: 15 * time.Millisecond, Patience: s.patience, Settle: 100 * time.Millisecond})
+	if s.approved != nil {
+		s.approved()
+	}
+	change, err := arkflow.New(arkflow.Config{Sources: s.sources(), Plan: s.plan, Approved: report, Poll: 15 * time.Millisecond, Patience: s.patience, Settle: 100 * time.Millisecond})
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -248,9 +253,11 @@ func steps(r actions.ApplyResult) string {
 }
 
 // post is what somebody else asks the hub for.
-func (s *scene) post(path string) {
+func (s *scene) post(path string) { s.Helper(); s.posted(path, "") }
+
+func (s *scene) posted(path, body string) {
 	s.Helper()
-	res, err := http.Post(s.url+"/api/v1"+path, "application/json", nil) //nolint:noctx // a test's own hub answers
+	res, err := http.Post(s.url+"/api/v1"+path, "application/json", strings.NewReader(body)) //nolint:noctx // a test's own hub answers
 	if err != nil {
 		s.Fatal(err)
 	}

@@ -290,7 +290,7 @@ func (a *app) beginArkFlow(sources arkflow.Sources, job config.Job) beginning {
 		if now := a.unsettled(lines, d.plan.Target, job); !slices.EqualFunc(now, d.report.Open, actions.OpenRequest.Same) {
 			return nil, nil, actions.Refusef(actions.StageJob, actions.RequestUnsettled, "another apply sent something to %s while this one was being approved, and what became of it is not known", safe(d.plan.Target.Name))
 		}
-		c, err := arkflow.New(arkflow.Config{Sources: sources, Plan: d.plan})
+		c, err := arkflow.New(arkflow.Config{Sources: sources, Plan: d.plan, Approved: d.report})
 		if err != nil {
 			return nil, nil, err
 		}
