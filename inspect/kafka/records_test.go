@@ -12,6 +12,7 @@ import (
 
 	"github.com/recoverctl/recoverctl/inspect"
 	"github.com/recoverctl/recoverctl/internal/fault"
+	"github.com/recoverctl/recoverctl/internal/testkit/kafkatest"
 )
 
 const plenty = 1 << 30 // bytes
@@ -35,13 +36,12 @@ func TestAPageShowsRecordsAndTheEndsOfTransactions(t *testing.T) {
 			&kgo.Record{Topic: topic, Partition: 1, Key: []byte("k"), Value: []byte("v"), Timestamp: at,
 				Headers: []kgo.RecordHeader{{Key: "trace", Value: []byte("1")}, {Key: "none"}}},
 			&kgo.Record{Topic: topic, Partition: 1, Key: []byte("gone"), Timestamp: at.Add(time.Second)})
-		for n, how := range []kgo.TransactionEndTry{kgo.TryAbort, kgo.TryCommit} {
-			cl := c.client(t, kgo.TransactionalID(fmt.Sprint(topic, n)))
-			if err := cl.BeginTransaction(); err != nil {
+		for _, end := range []func(*kafkatest.Transaction, context.Context) error{(*kafkatest.Transaction).Abort, (*kafkatest.Transaction).Commit} {
+			open, err := c.Begin(t.Context(), topic, 1, kafkatest.Record{Key: []byte("in a transaction"), Value: []byte{}})
+			if err != nil {
 				t.Fatal(err)
 			}
-			write(t, cl, &kgo.Record{Topic: topic, Partition: 1, Key: []byte("in a transaction"), Value: []byte{}})
-			if err := cl.EndTransaction(context.Background(), how); err != nil {
+			if err := end(open, t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -71,17 +71,21 @@ func TestAWindowIsReadAsAnUncommittedReaderSeesIt(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		store := c.store(t)
+		upTo := func(logEnd int64) (data inspect.DataTopic) { // Kafka writes a marker after it has answered
+			for data = described(t, store, topic); data.Partitions[0].Log.End < logEnd; {
+				data = described(t, store, topic)
+			}
+			return data
+		}
 		write(t, plain, kv(0, "before", "x"), kv(0, "first", "a"), record(0, []byte("gone"), nil), record(0, []byte("empty"), []byte{}))
-		end(transaction("aborted", kv(0, "aborted", "b")), kgo.TryAbort)       // 4, and 5 is the marker
+		end(transaction("aborted", kv(0, "aborted", "b")), kgo.TryAbort) // 4, and 5 is the marker
+		upTo(6)
 		end(transaction("committed", kv(0, "committed", "c")), kgo.TryCommit)  // 6, 7
 		write(t, plain, kv(2, "skipped", "x"), kv(2, "two", "d"))              // 0, 1
 		open := transaction("open", kv(2, "open", "e"))                        // 2
 		write(t, plain, kv(2, "behind the open one", "f"), kv(2, "last", "g")) // 3, 4
-		store := c.store(t)
-		var data inspect.DataTopic
-		for data = described(t, store, topic); data.Partitions[0].Log.End < 8; { // Kafka writes a marker after it has answered
-			data = described(t, store, topic)
-		}
+		data := upTo(8)
 		write(t, plain, kv(2, "behind the end", "x")) // 5
 
 		got, err := readWindow(context.Background(), store, data,
