@@ -47,7 +47,7 @@ test-race: ## the same with the race detector
 
 .PHONY: test-real
 test-real: build ## tests against real Kafka, Flink and Fluss, fetched and started here
-	RECOVERCTL_REAL_WITH=$${RECOVERCTL_REAL_WITH:-all} test/real/run.sh $(GO) test -count=1 -timeout 30m -tags real $(REAL_PKGS)
+	RECOVERCTL_REAL_WITH=$${RECOVERCTL_REAL_WITH:-all} test/real/run.sh $(GO) test -count=1 -timeout 30m -tags real -run "$$(test/real/tests.sh)" $(REAL_PKGS)
 
 .PHONY: test-faults
 test-faults: ## every kind of fault at the requests of an apply; prints the table of docs/reliability.md (about 5 minutes)
