@@ -87,11 +87,11 @@ func once(ctx context.Context, c *flussrpc.Client, api flussrpc.API, op, id stri
 	if refused, ok := errors.AsType[*flussrpc.Error](err); ok && refused.Code != flussrpc.UnknownServerError && refused.Code != flussrpc.RequestTimeOut && refused.Code != flussrpc.Network {
 		return fault.Of(err).WithRef(ref)
 	}
-	if f := fault.Of(err); f.Kind == fault.Unsupported || f.Kind == fault.Bug {
-		return err
+	if f := fault.Of(err); f.Kind == fault.Bug || f.Kind == fault.Unsupported && !conn.Serves(api) {
+		return err // it was not sent
 	}
-	// It may have been done all the same: a code of no meaning, silence and a lost
-	// connection say nothing about that.
+	// It may have been done all the same: a code of no meaning, silence, a lost
+	// connection and bytes that are none of Fluss say nothing about that.
 	return fault.Wrap(fault.Unknown, op, err, "whether it was done is not known").
 		WithHint("read the entry: recoverctl inspect fluss producer %s", id).WithRef(ref)
 }

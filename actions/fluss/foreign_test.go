@@ -1,0 +1,59 @@
+package fluss_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/recoverctl/recoverctl/actions"
+	"github.com/recoverctl/recoverctl/internal/fault"
+	"github.com/recoverctl/recoverctl/internal/journal"
+	"github.com/recoverctl/recoverctl/internal/testkit/flusstest"
+)
+
+// Something between here and the coordinator answers a call that writes in its place,
+// with bytes that are none of Fluss: the call may have been carried out, or still be.
+func TestAnAnswerThatIsNotOfFlussLeavesTheCallOpen(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []string{actions.KindProducerDelete, actions.KindProducerRegister} {
+		for _, done := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, done %v", kind, done), func(t *testing.T) {
+				s := newScene(t)
+				if kind == actions.KindProducerDelete {
+					s.stored(sink, 0, 8, 4)
+					s.deletes()
+				} else {
+					s.registersLatest()
+				}
+				s.timeout = 2 * time.Second
+				stop := s.breaks(flusstest.Reaction{Raw: []byte("HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n"), After: done}, 0, true)
+				result, refused, err := s.apply()
+				stop()
+				if refused != nil {
+					t.Fatal(refused)
+				}
+				if done && (err != nil || result.Verdict != actions.Applied) {
+					t.Errorf("it was done: %s, %v: %s", result.Verdict, err, steps(result))
+				}
+				if !done && (fault.KindOf(err) != fault.Unknown || result.Verdict != actions.Undecided) {
+					t.Errorf("nobody knows: %s, %v: %s", result.Verdict, err, steps(result))
+				}
+				if want := map[bool]string{true: journal.Done, false: journal.Unknown}[done]; s.outcome() != want {
+					t.Errorf("the journal says %s, want %s", s.outcome(), want)
+				}
+			})
+		}
+	}
+}
+
+// outcome is the result of the last write, as the journal has it.
+func (s *scene) outcome() string {
+	s.Helper()
+	out := ""
+	for _, e := range s.lines.all {
+		if e.Event == journal.Outcome {
+			out = e.Result
+		}
+	}
+	return out
+}
