@@ -185,7 +185,10 @@ type PointCalls struct {
 type PointMarker struct {
 	Point   string
 	Offsets Offsets
-	Why     string
+	// Last is where the last of several agent operators begins to read: each restores
+	// its own markers, and no record says which operator wrote it. Nil: there is one.
+	Last Offsets
+	Why  string
 }
 
 // CallQuestion is what a scan is to find out. It is answered in one pass, with a

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"slices"
 	"sync"
 
 	"github.com/recoverctl/recoverctl/internal/fault"
@@ -168,7 +170,27 @@ func (r *restore) marker() PointMarker {
 	case merged.TopicID != nil && r.topic.known && *merged.TopicID != r.topic.id:
 		m.Why = fmt.Sprintf("its markers are of a topic with the id %s, and this one has %s", quote(*merged.TopicID), quote(r.topic.id))
 	default:
-		m.Offsets = merged.Offsets
+		m.Offsets, m.Last = merged.Offsets, r.last(r.lists)
 	}
 	return m
+}
+
+// last is where the last of several agent operators begins to read, by their lists of
+// markers. One that has no marker begins behind all records.
+func (r *restore) last(lists []markerList) Offsets {
+	bare := slices.ContainsFunc(r.agents(), func(op Operator) bool {
+		return len(op.States) > 0 && !slices.ContainsFunc(lists, func(l markerList) bool { return l.operator == "" || l.operator == op.ID })
+	})
+	if len(lists) < 2 && !bare {
+		return nil
+	}
+	last := Offsets{}
+	for _, l := range lists {
+		for p, at := range l.lowest() {
+			if last[p] = max(last[p], at); bare {
+				last[p] = math.MaxInt64
+			}
+		}
+	}
+	return last
 }

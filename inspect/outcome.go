@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"fmt"
+	"math"
 	"slices"
 )
 
@@ -50,7 +51,19 @@ func outcomeOf(job Job, a *ActionCalls, c *Call, point PointMarker) (CallOutcome
 	case outOfMatch(job, a):
 		return CallRunsAgain, at + " is read again, and " + runsAnyway(job, a)
 	}
-	return inWindow(a, c, at, marker, point)
+	outcome, why := inWindow(a, c, at, marker, point)
+	if last := point.Last[a.Partition]; a.Offset < last && outcome != CallRunsAgain {
+		return CallUnknown, fmt.Sprintf("%s is not before the marker of one agent operator of %s and before that of another (%s): which of them the action is of is not known, and by the other's the call is made again", at, quote(lastPart(point.Point)), beginsAt(last))
+	}
+	return outcome, why
+}
+
+// beginsAt is where an operator begins to read.
+func beginsAt(offset int64) string {
+	if offset == math.MaxInt64 {
+		return "it has none, and reads no record"
+	}
+	return group(offset)
 }
 
 // inWindow is the outcome where the last record is seen and matched.

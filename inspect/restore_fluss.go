@@ -96,7 +96,7 @@ func (r *restore) validateFluss() RestoreValidation {
 	r.flussMarkers()
 	r.flussBuckets()
 	v := RestoreValidation{Point: r.q.Point, Window: r.flussWindow(), Replayed: r.replayed(), Assumed: r.assumedFluss(), Marker: r.flussMarker(), Next: []NextStep{}}
-	if len(r.maps()) > 0 {
+	if len(r.wanted()) > 0 {
 		r.flussRows()
 	}
 	r.book.verdict(&v)
@@ -111,14 +111,32 @@ func (r *restore) maps() []Marker {
 }
 
 // wanted is where each bucket would be read from: the smallest offset over all
-// maps, whether or not they name the same buckets.
+// maps, whether or not they name the same buckets. It is empty where there are none,
+// and where none names a bucket: the store then rebuilds nothing.
 func (r *restore) wanted() Offsets { return Lowest(r.maps()) }
+
+// wantedBy is what each operator that has maps would read.
+func (r *restore) wantedBy() []markerList {
+	var lists []markerList
+	for _, l := range byOperator(r.maps()) {
+		if len(l.lowest()) > 0 {
+			lists = append(lists, l)
+		}
+	}
+	return lists
+}
 
 // flussMarkers judges the markers themselves.
 func (r *restore) flussMarkers() {
 	if !r.markersKnown {
 		r.book.skip(flussTypesCode, flussTypesTitle, "the markers are not known")
 		return
+	}
+	for _, m := range r.q.Markers {
+		if p := nullMarker(m); p != nil { // which Flink itself can't restore
+			r.book.refuse(p.Code, "no marker is null", p)
+			break
+		}
 	}
 	if len(r.maps()) == 0 {
 		return
@@ -138,7 +156,7 @@ func (r *restore) flussMarkers() {
 
 // flussBuckets compares the markers with the table, in the order of the store.
 func (r *restore) flussBuckets() {
-	if r.markersKnown && len(r.maps()) == 0 {
+	if r.markersKnown && len(r.wanted()) == 0 {
 		return
 	}
 	rules := [][2]string{{flussReadCode, flussReadTitle}, {flussBucketCode, flussBucketTitle}, {flussLossCode, flussLossTitle}}
@@ -167,38 +185,44 @@ func (r *restore) flussBuckets() {
 		skip("the markers are not known")
 		return
 	}
-	want := r.wanted()
-	if have := want.Partitions(); !slices.Equal(have, r.topic.partitions) {
+	lists := r.wantedBy()
+	at := slices.IndexFunc(lists, func(l markerList) bool { return !slices.Equal(l.lowest().Partitions(), r.topic.partitions) })
+	if at >= 0 {
+		have := lists[at].lowest().Partitions()
 		r.book.refuse(flussBucketCode, flussBucketTitle, problem(flussBucketCode, Named{"marker": have, "table": r.topic.partitions},
-			"the markers name %s and the table has %s: the table was made again, or its number of buckets changed; only a start without markers goes through", bucketWords(have), bucketWords(r.topic.partitions)))
+			"%sthe markers name %s and the table has %s: the table was made again, or its number of buckets changed; only a start without markers goes through", whose(lists, lists[at]), bucketWords(have), bucketWords(r.topic.partitions)))
 	} else {
-		r.book.pass(flussBucketCode, flussBucketTitle, "%s", bucketCount(len(have)))
+		r.book.pass(flussBucketCode, flussBucketTitle, "%s", bucketCount(len(r.topic.partitions)))
 	}
-	r.flussLoss(want, unread)
+	r.flussLoss(lists, unread)
 }
 
-// flussLoss asks whether what would be read is still there.
-func (r *restore) flussLoss(want Offsets, unread []int32) {
+// flussLoss asks whether what would be read is still there. Each operator reads by its
+// own markers.
+func (r *restore) flussLoss(lists []markerList, unread []int32) {
 	var reasons []Reason
 	idle, inside := 0, 0
-	for _, b := range want.Partitions() {
-		log, ok := r.topic.ranges[b]
-		if !ok {
-			continue
-		}
-		at := want[b]
-		named := Named{"bucket": b, "requested": at, "logStart": log.Start, "logEnd": log.End}
-		switch {
-		case log.End == at:
-			idle++
-		case log.End < at:
-			reasons = append(reasons, Reason{*problem(flussLossCode, named, "bucket %d must be read from %s, and its log ends at %s (and starts at %s): the table was made again, rows were lost with a server, or this is another cluster",
-				b, group(at), group(log.End), group(log.Start))})
-		case log.Start > at:
-			reasons = append(reasons, Reason{*problem(flussLossCode, named, "bucket %d must be read from %s, and its log starts at %s (and ends at %s): the rows between expired (table.log.ttl)",
-				b, group(at), group(log.Start), group(log.End))})
-		default:
-			inside++
+	for _, list := range lists {
+		want, who := list.lowest(), whose(lists, list)
+		for _, b := range want.Partitions() {
+			log, ok := r.topic.ranges[b]
+			if !ok {
+				continue
+			}
+			at := want[b]
+			named := Named{"bucket": b, "requested": at, "logStart": log.Start, "logEnd": log.End}
+			switch {
+			case log.End == at:
+				idle++
+			case log.End < at:
+				reasons = append(reasons, Reason{*problem(flussLossCode, named, "%sbucket %d must be read from %s, and its log ends at %s (and starts at %s): the table was made again, rows were lost with a server, or this is another cluster",
+					who, b, group(at), group(log.End), group(log.Start))})
+			case log.Start > at:
+				reasons = append(reasons, Reason{*problem(flussLossCode, named, "%sbucket %d must be read from %s, and its log starts at %s (and ends at %s): the rows between expired (table.log.ttl)",
+					who, b, group(at), group(log.Start), group(log.End))})
+			default:
+				inside++
+			}
 		}
 	}
 	switch {
@@ -264,7 +288,7 @@ func (r *restore) flussMarker() PointMarker {
 		m.Why = "its markers are not known"
 	case r.book.failed(flussTypesCode):
 		m.Why = "its markers are of types that the job can't use"
-	case len(r.maps()) == 0:
+	case len(r.wanted()) == 0:
 		// The job starts without action state, which is what markers at the log end
 		// come to.
 		m.Offsets = Offsets{}
@@ -272,7 +296,7 @@ func (r *restore) flussMarker() PointMarker {
 			m.Offsets[b] = log.End
 		}
 	default:
-		m.Offsets = r.wanted()
+		m.Offsets, m.Last = r.wanted(), r.last(r.wantedBy())
 	}
 	return m
 }
@@ -285,7 +309,7 @@ func (r *restore) flussRuntime(v RestoreValidation) Runtime {
 		out.Release = ReleaseNext
 	}
 	switch {
-	case v.Verdict == Accepted && r.markersKnown && len(r.maps()) == 0:
+	case v.Verdict == Accepted && r.markersKnown && len(r.wanted()) == 0:
 		out.Outcome, out.Message = ReleaseAccepts, "there is no marker that it takes: it starts without action state and replays nothing"
 	case v.Verdict == Accepted:
 		out.Outcome, out.Message = ReleaseAccepts, "its Fluss store follows these rules and accepts"
@@ -326,13 +350,15 @@ func (r *restore) flussNotes() []string {
 	}
 	ignored := 0
 	for _, m := range r.q.Markers {
-		if !isMap(m) && !isUnread(m) {
+		if !isMap(m) && !isUnread(m) && m.Kind != MarkerNull {
 			ignored++
 		}
 	}
 	switch {
 	case r.markersKnown && len(r.q.Markers) == 0:
 		notes = append(notes, "The recovery point has no marker: the job starts without action state and replays nothing.")
+	case r.markersKnown && len(r.maps()) > 0 && len(r.wanted()) == 0:
+		notes = append(notes, "No marker names a bucket: the job starts without action state and replays nothing.")
 	case ignored > 0:
 		notes = append(notes, fmt.Sprintf("%s of %d are no maps: the job passes over them with a warning in its log.", group(int64(ignored)), len(r.q.Markers)))
 	}
@@ -344,7 +370,7 @@ func (r *restore) flussNotes() []string {
 		notes = append(notes, fmt.Sprintf("A restore reads %s rows again and gives up after %d minutes: Fluss's own client may be too slow for that.", group(rows), replayLimit))
 	}
 	switch {
-	case len(r.maps()) == 0:
+	case len(r.wanted()) == 0:
 	case olderThanTable(r.q.Data, r.q.Taken):
 		notes = append([]string{fmt.Sprintf("The table was made at %s, after this recovery point was taken (%s): its rows are not those that the markers count. The store does not notice, and would go by other rows.",
 			r.q.Data.Created.Format(time.RFC3339), r.q.Taken.UTC().Format(time.RFC3339))}, notes...)

@@ -74,7 +74,22 @@ func TestRestoresFromAFlussTable(t *testing.T) {
 			reasons: []string{"fluss-bucket-set", "fluss-data-loss 0"}, says: "the markers name", window: []Window{{1, 5, 20}},
 		},
 		"no marker":         {data: three, verdict: Accepted, window: []Window{}},
-		"no map among them": {markers: []Marker{{OperatorID: "a1", Kind: MarkerVersioned, Class: "x.KafkaMarker", Offsets: Offsets{0: 99}}, {OperatorID: "a1", Subtask: 1, Kind: MarkerNull}}, data: three, verdict: Accepted, window: []Window{}},
+		"no map among them": {markers: []Marker{{OperatorID: "a1", Kind: MarkerVersioned, Class: "x.KafkaMarker", Offsets: Offsets{0: 99}}}, data: three, verdict: Accepted, window: []Window{}},
+		"maps that name no bucket": { // the store then rebuilds nothing, and asks nothing of the table
+			markers: []Marker{mapMarker(0, Offsets{}), mapMarker(1, Offsets{})}, data: three, verdict: Accepted, window: []Window{},
+		},
+		"a null among them": { // Flink itself can't restore such a list
+			markers: []Marker{{OperatorID: "a1", Kind: MarkerNull}, mapMarker(1, Offsets{0: 3, 1: 5, 2: 7})}, data: three,
+			verdict: Rejected, reasons: []string{"marker-null"}, says: "is null", window: []Window{{0, 3, 10}, {1, 5, 20}, {2, 7, 7}},
+		},
+		"each operator restores its own markers": {
+			markers: []Marker{mapMarker(0, Offsets{0: 3, 1: 5, 2: 7}), {OperatorID: "b2", Kind: MarkerLegacy, Offsets: Offsets{0: 11, 1: 6, 2: 7}}}, data: three,
+			verdict: Rejected, reasons: []string{"fluss-data-loss 0"}, says: "operator b2: bucket 0 must be read from 11", window: []Window{{0, 3, 10}, {1, 5, 20}, {2, 7, 7}},
+		},
+		"operators that name all buckets only together": {
+			markers: []Marker{mapMarker(0, Offsets{0: 3}), {OperatorID: "b2", Kind: MarkerLegacy, Offsets: Offsets{1: 6, 2: 7}}}, data: three,
+			verdict: Rejected, reasons: []string{"fluss-bucket-set"}, says: "the markers name", window: []Window{{0, 3, 10}, {1, 6, 20}, {2, 7, 7}},
+		},
 		"one is no map": {
 			markers: []Marker{{OperatorID: "a1", Kind: MarkerOther, Class: "java.lang.String"}, mapMarker(1, Offsets{0: 3, 1: 5, 2: 7})}, data: three, verdict: Accepted,
 			window: []Window{{0, 3, 10}, {1, 5, 20}, {2, 7, 7}},
@@ -166,5 +181,60 @@ func TestStatesThatAStoreWritesAnew(t *testing.T) {
 	call.Seen.Offset, call.State, call.Status = 12, CallSaved, &status
 	if got := Outcome(Job{Store: StoreFluss, Runtime: ReleaseNext}, action, call, point); got.Outcome != CallReused {
 		t.Errorf("%+v", got)
+	}
+}
+
+// Where several agent operators restore their own markers, an action behind the first
+// of them and before the last is seen by one and not by the other.
+func TestActionsBetweenTheMarkersOfTwoOperators(t *testing.T) {
+	versioned := func(operator string, at int64) Marker {
+		schema, topic, id := int32(1), "actions", "5Zv3uphiRLavoGZthy7JNg"
+		return Marker{OperatorID: operator, Kind: MarkerVersioned, SchemaVersion: &schema, Topic: &topic, TopicID: &id, Offsets: Offsets{0: at}}
+	}
+	kafka := DataTopic{Name: "actions", Exists: true, TopicID: "5Zv3uphiRLavoGZthy7JNg", Partitions: []Partition{{ID: 0, Log: LogRange{0, 100}}}}
+	agents := func(ids ...string) (out []Operator) {
+		for _, id := range ids {
+			out = append(out, Operator{ID: id, Name: agentName, States: []OperatorState{{Name: "currentProcessingKeys"}}})
+		}
+		return out
+	}
+	status := "SUCCEEDED"
+	for name, c := range map[string]struct {
+		q    RestoreQuestion
+		want map[int64]CallOutcome
+	}{
+		"one operator": {
+			RestoreQuestion{Job: Job{Topic: "actions"}, Data: kafka, Markers: []Marker{versioned("a1", 10), versioned("a1", 20)}, Operators: agents("a1")},
+			map[int64]CallOutcome{9: CallRunsAgain, 10: CallReused, 19: CallReused, 20: CallReused},
+		},
+		"two": {
+			RestoreQuestion{Job: Job{Topic: "actions"}, Data: kafka, Markers: []Marker{versioned("a1", 10), versioned("b2", 20)}, Operators: agents("a1", "b2")},
+			map[int64]CallOutcome{9: CallRunsAgain, 10: CallUnknown, 19: CallUnknown, 20: CallReused},
+		},
+		"two, one of which has no marker": {
+			RestoreQuestion{Job: Job{Topic: "actions"}, Data: kafka, Markers: []Marker{versioned("a1", 10)}, Operators: agents("a1", "b2")},
+			map[int64]CallOutcome{9: CallRunsAgain, 10: CallUnknown, 99: CallUnknown},
+		},
+		"two on Fluss": {
+			RestoreQuestion{
+				Job: Job{Store: StoreFluss, Topic: "agents.state", Runtime: ReleaseNext}, Data: flussTable(LogRange{0, 100}),
+				Markers: []Marker{mapMarker(0, Offsets{0: 10}), {OperatorID: "b2", Kind: MarkerLegacy, Offsets: Offsets{0: 20}}}, Operators: agents("a1", "b2"),
+			},
+			map[int64]CallOutcome{10: CallUnknown, 19: CallUnknown, 20: CallReused},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := ValidateRestore(c.q)
+			if v.Verdict != Accepted {
+				t.Fatalf("%+v", v)
+			}
+			for offset, want := range c.want {
+				action := ActionCalls{Generation: KeyGeneration3, Partition: 0, Offset: offset}
+				got := Outcome(c.q.Job, action, Call{State: CallSaved, Status: &status, Seen: RecordPosition{0, offset}}, v.Marker)
+				if got.Outcome != want || got.Why == "" {
+					t.Errorf("offset %d: %+v, want %s", offset, got, want)
+				}
+			}
+		})
 	}
 }

@@ -260,8 +260,10 @@ func (r *restore) rangeProblem(list markerList, p int32, at int64, log LogRange)
 }
 
 // whose names the operator where several restore their own markers.
-func (r *restore) whose(list markerList) string {
-	if len(r.lists) < 2 || list.operator == "" {
+func (r *restore) whose(list markerList) string { return whose(r.lists, list) }
+
+func whose(all []markerList, list markerList) string {
+	if len(all) < 2 || list.operator == "" {
 		return ""
 	}
 	return "operator " + short(list.operator) + ": "

@@ -263,7 +263,7 @@ func (r *restore) replayed() *Replayed {
 // fresh reports whether no marker is one that the job's store takes.
 func (r *restore) fresh() bool {
 	if r.q.Job.Store == StoreFluss {
-		return len(r.maps()) == 0
+		return len(r.wanted()) == 0
 	}
 	return len(r.q.Markers) == 0
 }
