@@ -174,6 +174,7 @@ func TestPagesThatHideWhatCounts(t *testing.T) {
 		"the page of the tables":      {func(b []byte) { b[page("entriesmeta")] = 9 }, false, true},
 		"a page of entries":           {func(b []byte) { b[page("__value__")] = 9 }, true, true},
 		"a commit that isn't flushed": {func(b []byte) { b[9] = 8 | 2 | b[9]&1 }, true, false},
+		"the older commit is named":   {func(b []byte) { b[9] ^= 1 }, true, false}, // of a file that was closed cleanly
 	} {
 		t.Run(name, func(t *testing.T) {
 			data := bytes.Clone(file)

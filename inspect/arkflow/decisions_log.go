@@ -149,7 +149,7 @@ func logRows() []row {
 			}))},
 		{row: "17b", rule: "wal-rolled-back", severity: inspect.SeverityError, condition: "the primary commit is damaged, the one before is whole", action: "Note what is lost: the last record or the last move of the cursor. Expect duplicates or the loss of that record.",
 			ask: files(withLog(func(_ Facts, l *WriteAheadLog) answer {
-				if l.File != nil && l.File.CleanClose || l.any(ProblemRefused) {
+				if l.File != nil && l.File.CleanClose && !l.any(ProblemRolledBack) || l.any(ProblemRefused) {
 					return isClear("no commit is left out")
 				}
 				return l.has("the engine goes back by one transaction without a word", ProblemRolledBack)

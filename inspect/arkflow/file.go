@@ -248,6 +248,12 @@ func (l *WriteAheadLog) judgeFile(r *fileReading) {
 			"the newest commit, transaction %s, is marked as not flushed: what is told is transaction %s, with %s and the cursor %s",
 			sequence(r.header.Slots[p].Transaction), sequence(v.Transaction), plural(r.runs.count, "entry", "entries"), sequence(r.cursor))
 	}
+	if other := r.header.Slots[1-v.Slot]; v.Blind && v.Slot == r.header.Primary && other.Valid && other.Transaction > v.Transaction {
+		cursor := r.cursor
+		l.problem(ProblemRolledBack, inspect.SeverityError, &cursor, "Don't start the engine before a copy is made: no clean close leaves this. Restore the file, or expect one record less, or one sent twice.",
+			"the header says that the file was closed cleanly, and names transaction %s, while the other commit slot holds transaction %s with a right checksum: a start goes on from the older one without a word, with %s and the cursor %s",
+			sequence(v.Transaction), sequence(other.Transaction), plural(r.runs.count, "entry", "entries"), sequence(r.cursor))
+	}
 	if v.Short > 0 {
 		l.problem(ProblemFileShort, inspect.SeverityError, nil, "Copy the entries out, then restore the file from a copy: every stream of the node goes down with this one.",
 			"the file is %s bytes shorter than its header says: an engine panics at its start", figures.Group(v.Short))
