@@ -231,30 +231,21 @@ func (c *cluster) close() {
 
 // DataTopic implements inspect.LogStore.
 func (c *cluster) DataTopic(ctx context.Context, name string) (inspect.DataTopic, error) {
-	store, err := c.open(ctx)
-	if err != nil {
-		return inspect.DataTopic{Name: name}, err
-	}
-	return store.DataTopic(ctx, name)
+	return askCluster(ctx, c, inspect.DataTopic{Name: name}, func(s *kafka.Store) (inspect.DataTopic, error) { return s.DataTopic(ctx, name) })
 }
 
 // ControlTopic implements inspect.LogStore.
 func (c *cluster) ControlTopic(ctx context.Context, name string) (inspect.ControlTopic, error) {
-	store, err := c.open(ctx)
-	if err != nil {
-		return inspect.ControlTopic{Name: name}, err
-	}
-	return store.ControlTopic(ctx, name)
+	return askCluster(ctx, c, inspect.ControlTopic{Name: name}, func(s *kafka.Store) (inspect.ControlTopic, error) { return s.ControlTopic(ctx, name) })
 }
 
 // ReadWindow implements inspect.WindowReader.
 func (c *cluster) ReadWindow(ctx context.Context, topic inspect.DataTopic, windows []inspect.Window,
 	visit func(partition int32, offset int64, key, value []byte), progress func(inspect.WindowProgress)) error {
-	store, err := c.open(ctx)
-	if err != nil {
-		return err
-	}
-	return store.ReadWindow(ctx, topic, windows, visit, progress)
+	_, err := askCluster(ctx, c, struct{}{}, func(s *kafka.Store) (none struct{}, err error) {
+		return none, s.ReadWindow(ctx, topic, windows, visit, progress)
+	})
+	return err
 }
 
 // connConfig turns a profile's kafka section into that of the connection, which

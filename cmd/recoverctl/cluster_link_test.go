@@ -1,0 +1,49 @@
+package main
+
+import (
+	"testing"
+	"time"
+
+	"github.com/recoverctl/recoverctl/config"
+	"github.com/recoverctl/recoverctl/internal/clock"
+	"github.com/recoverctl/recoverctl/internal/testkit/kafkaproxy"
+	"github.com/recoverctl/recoverctl/internal/testkit/kafkatest"
+)
+
+// The header's word about the brokers is that of the last question, and not of the
+// connection that was made hours ago.
+func TestASilentClusterIsNotCalledOk(t *testing.T) {
+	now := clock.NewFake(time.Date(2026, 3, 1, 14, 3, 0, 0, time.UTC))
+	proxy := kafkaproxy.Start(t, kafkatest.StartFake(t).Brokers()...)
+	profile := config.Profile{Kafka: config.Kafka{Brokers: proxy.Brokers()}}
+	profile.Kafka.Timeouts.Dial, profile.Kafka.Timeouts.Request = time.Second, 500*time.Millisecond
+	c := newCluster(profile, nil, now)
+	defer c.close()
+
+	ask := func() { _, _ = c.DataTopic(t.Context(), "action-state") } // what it says is not the matter here
+	want := func(state string, asked time.Time) {
+		t.Helper()
+		if got := c.connection().State; got != state {
+			t.Errorf("kafka %s, want %s", got, state)
+		}
+		if got := c.link.now().asked; !got.Equal(asked) {
+			t.Errorf("asked at %s, want %s", got, asked)
+		}
+	}
+
+	ask() // there is no such topic, and the broker says so
+	want("ok", now.Now())
+	now.Advance(time.Hour)
+	ask()
+	want("ok", now.Now())
+
+	silent := proxy.Inject(t, kafkaproxy.Rule{Key: kafkaproxy.AnyKey, Times: kafkaproxy.Always, When: kafkaproxy.BeforeForward, Do: kafkaproxy.Drop()})
+	now.Advance(time.Hour)
+	ask()
+	want("FAILED", now.Now())
+
+	silent.Remove()
+	now.Advance(time.Hour)
+	ask()
+	want("ok", now.Now())
+}
