@@ -100,6 +100,15 @@ func (c *CallCount) At(uri string) *CallCounts {
 	return &counts
 }
 
+// Known is how many calls run again; nil where nothing says that any does, and
+// completed actions may hide some.
+func (p PointCalls) Known() *int64 {
+	if p.Calls.RunsAgain == 0 && p.Hidden > 0 {
+		return nil
+	}
+	return p.Calls.Known()
+}
+
 // Known is how many calls run again; nil where that can't be told of any call: 0
 // would pass for a good answer.
 func (c CallCounts) Known() *int64 {
@@ -109,12 +118,22 @@ func (c CallCounts) Known() *int64 {
 	return &c.RunsAgain
 }
 
+// Again is how many calls run again as far as it is known: "2", or "2 to 4" where of
+// two more it can't be told.
+func (c CallCounts) Again() string {
+	if c.Unknown == 0 {
+		return figures.Group(c.RunsAgain)
+	}
+	return figures.Group(c.RunsAgain) + " to " + figures.Group(c.RunsAgain+c.Unknown)
+}
+
 // into says of each point what a restore from it does to the calls.
 func (c *CallCount) into(points []PointSummary) {
 	for n := range points {
 		p := &points[n]
 		if counts := c.At(p.URI); counts != nil {
-			p.Calls, p.RunsAgain, p.Rewritten = counts, counts.Known(), c.of(p.URI).Rewritten
+			of := c.of(p.URI)
+			p.Calls, p.RunsAgain, p.Rewritten = counts, of.Known(), of.Rewritten
 			p.Validation.Calls = counts
 		}
 	}
@@ -147,6 +166,9 @@ func (c *CallCount) judge(v *RestoreValidation, store Store) {
 		v.Notes = append(v.Notes, "What would become of 1 call is not known.")
 	case n > 1:
 		v.Notes = append(v.Notes, fmt.Sprintf("What would become of %s calls is not known.", group(n)))
+	}
+	if of.Hidden > 0 {
+		v.Notes = append(v.Notes, fmt.Sprintf("%s that a restore processes again have only their last record left: which calls they made, and so how many run again beside these, is not known.", completedActions(of.Hidden)))
 	}
 	if r := of.Rewritten; r != nil && r.missing() > 0 {
 		v.Notes = append(v.Notes, r.note())

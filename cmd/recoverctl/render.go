@@ -134,6 +134,8 @@ func renderPoints(t *table, points []inspect.PointSummary, now time.Time) {
 		}
 		runsAgain := notScanned
 		switch {
+		case p.RunsAgain != nil && p.Calls != nil:
+			runsAgain = p.Calls.Again()
 		case p.RunsAgain != nil:
 			runsAgain = figures.Group(*p.RunsAgain)
 		case p.Calls != nil:

@@ -49,7 +49,12 @@ func (s *Screen) facts() []Fact {
 			return phrase.Age(p.Taken, s.options.Reading.At) + " (" + phrase.Safe(string(p.Taken.Source)) + ")", theme.Plain
 		})),
 		of("replays", summary(func(p inspect.PointSummary) (string, theme.Tone) { return replays(s.options.Reading.Overview.Store, p) })),
-		of("calls that run again", summary(func(p inspect.PointSummary) (string, theme.Tone) { return phrase.Calls(p.RunsAgain), theme.Plain })),
+		of("calls that run again", summary(func(p inspect.PointSummary) (string, theme.Tone) {
+			if p.Calls != nil {
+				return p.Calls.Again(), theme.Plain
+			}
+			return phrase.Calls(p.RunsAgain), theme.Plain
+		})),
 		of("pinned", summary(func(p inspect.PointSummary) (string, theme.Tone) { return yes(p.Pinned), theme.Plain })),
 		of("kind", read(kind)),
 		of("checkpoint id", read(func(p inspect.RecoveryPoint) string {

@@ -50,6 +50,8 @@ func (r pointRows) Row(i int) []vtable.Cell {
 func (r pointRows) runsAgain(p inspect.PointSummary) vtable.Cell {
 	scan := r.reader.Reading.Overview.Scan
 	switch {
+	case p.Calls != nil && p.RunsAgain != nil && p.Calls.Unknown > 0:
+		return vtable.Cell{Text: p.Calls.Again(), Tone: theme.Warning}
 	case p.RunsAgain != nil && *p.RunsAgain > 0:
 		return vtable.Cell{Text: phrase.Calls(p.RunsAgain), Tone: theme.Warning}
 	case p.RunsAgain != nil:

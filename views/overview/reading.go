@@ -171,12 +171,12 @@ func (r Reading) LastFailure() string {
 	return phrase.Cause(*r.Overview.Live, r.At)
 }
 
-// AtRisk is how many durable calls are open without an outcome on record, or
-// that nobody looked.
+// AtRisk is how many durable calls are open without an outcome on record, those
+// that no restore matches among them, or that nobody looked.
 func (r Reading) AtRisk() (string, theme.Tone) {
 	switch calls := r.Overview.PendingCalls; {
-	case calls != nil && calls.Pending+calls.Overwritten > 0:
-		return figures.Group(calls.Pending + calls.Overwritten), theme.Warning
+	case calls != nil && calls.Pending+calls.Overwritten+calls.Unmatched > 0:
+		return figures.Group(calls.Pending + calls.Overwritten + calls.Unmatched), theme.Warning
 	case calls != nil:
 		return "0", theme.Plain
 	case r.Overview.Scan != nil && r.Overview.Scan.Partial:
