@@ -114,7 +114,7 @@ func (s *Hub) head(size tui.Size) []string {
 	}
 	p := &sheet.Page{Theme: th, Width: size.Width}
 	if len(problems) == 0 {
-		p.Sign(theme.OK, "no row of the decision table holds that needs you")
+		p.Sign(theme.OK, "no finding needs you, by what the hub has on record")
 	}
 	p.Lines = append(p.Lines, phrase.Problems(th, problems, size.Width, max(size.Height/4, 2))...)
 	ready := "whether it is ready is not exposed"
@@ -211,8 +211,8 @@ func (r hubRows) Row(i int) []vtable.Cell {
 		j := l.Jobs[i]
 		state, stateTone := stateOf(j.Observed)
 		health, healthTone := healthOf(j.Health)
-		if healthTone == theme.OK {
-			healthTone = theme.Plain // nobody looked into the store
+		if healthTone == theme.OK { // nobody looked into the store
+			health, healthTone = "recorded", theme.Plain
 		}
 		if len(r.findings(i)) == 0 {
 			count = vtable.Cell{Text: "none by record"}

@@ -101,7 +101,7 @@ func (s *Job) layout(size tui.Size) (head []string, rows int, foot []string) {
 	d := s.reader.value
 	problems := s.reader.problems(d.Findings)
 	if len(problems) == 0 {
-		head = []string{" " + s.options.Theme.Signed(theme.OK, "no row of the decision table holds that needs you")}
+		head = []string{" " + s.options.Theme.Signed(theme.OK, "no finding needs you")}
 	} else {
 		head = phrase.Problems(s.options.Theme, problems, size.Width, max(size.Height/5, 2))
 	}

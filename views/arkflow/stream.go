@@ -98,7 +98,7 @@ func (s *Stream) write(p *sheet.Page) {
 	}
 	findings := s.reader.problems(arkflow.Findings(s.rows(*one)))
 	if len(findings) == 0 {
-		p.Sign(theme.OK, "no row of the decision table holds that needs you")
+		p.Sign(theme.OK, "no finding needs you")
 	}
 	for _, f := range findings {
 		p.Sign(phrase.Tone(f.Severity), phrase.Safe(f.Cause))
