@@ -1,6 +1,7 @@
 package actions
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -53,6 +54,10 @@ type ArkFlowEvidence struct {
 	At  time.Time
 	Err error // nothing could be said: job and stream are nil then
 
+	// Configured is the address of the hub that was to be asked; the one that answered is
+	// its leader, where it is a standby. Empty: it is not known.
+	Configured string
+
 	Job     *arkflow.JobDetail
 	Upgrade *arkflow.UpgradeState // that the plan is about; nil: the hub does not know it, or it is about none
 	// UpgradeErr is why the upgrade could not be read; nil where it was, or the hub says
@@ -79,6 +84,25 @@ func (e ArkFlowEvidence) Hub() arkflow.HubState {
 		return e.Job.Hub
 	}
 	return arkflow.HubState{}
+}
+
+// System is the address by which the hub is known: the configured one, which stays
+// where its leader changes.
+func (e ArkFlowEvidence) System() string {
+	if e.Configured != "" {
+		return e.Configured
+	}
+	return e.Hub().Address
+}
+
+// otherHub says that a plan was made with another hub than the one that was asked, as
+// far as addresses tell; empty where it was not.
+func (e ArkFlowEvidence) otherHub(d Document) string {
+	was := d.Target.Cluster
+	if was == e.System() || was == e.Hub().Address {
+		return ""
+	}
+	return fmt.Sprintf("the hub asked is %s, and the plan was made with %s: hubs have no id by which it could be told whether the two are one", safetext.Of(e.System()), safetext.Of(was))
 }
 
 // ArkFlowPlan is what a plan of these kinds says.
@@ -349,7 +373,7 @@ func (e ArkFlowEvidence) held() *inspect.Problem {
 }
 
 func (e ArkFlowEvidence) target() inspect.PlanTarget {
-	return inspect.PlanTarget{Backend: backendArkFlow, Cluster: e.Job.Hub.Address, Object: objectJob, Name: e.Job.Job.ID, ID: e.Job.Job.ID}
+	return inspect.PlanTarget{Backend: backendArkFlow, Cluster: e.System(), Object: objectJob, Name: e.Job.Job.ID, ID: e.Job.Job.ID}
 }
 
 func (e ArkFlowEvidence) parameters(store string) map[string]string {

@@ -80,9 +80,13 @@ func lateEffect(u OpenRequest) string {
 	return "does what was asked"
 }
 
-// journalWarnings are those about requests that this machine sent before.
+// journalWarnings are those about the hub, and about requests that this machine sent to
+// it before.
 func (e ArkFlowEvidence) journalWarnings(d Document) []Warning {
 	var out []Warning
+	if other := e.otherHub(d); other != "" {
+		out = append(out, Warning{OtherHub, other + ". Nothing is sent unless this is accepted: accept it only where both addresses are of one hub; else choose the profile of the hub that the plan is for"})
+	}
 	if e.JournalErr != nil {
 		out = append(out, Warning{NotChecked, "the journal of this machine could not be read whole, so that a request whose answer was lost may be sent twice: " + safetext.Error(e.JournalErr).String()})
 	}
@@ -104,7 +108,11 @@ func (e ArkFlowEvidence) unknownHere() bool { return e.JournalErr == nil && e.Ru
 // not from this machine. A round that is followed and the restart of a stream send
 // nothing that could be done twice.
 func (e ArkFlowEvidence) begunElsewhere(d Document) bool {
-	return d.Kind == KindArkFlowRollback && e.unknownHere() && e.Job != nil && JudgeArkFlow(d, e).Verdict == Partial && ArkFlowStepDone(d, StepStart, e) == ""
+	if d.Kind != KindArkFlowRollback || !e.unknownHere() || e.Job == nil {
+		return false
+	}
+	outcome, _ := judgeArkFlowRollback(ArkFlowPlanOf(d), e)
+	return outcome == Partial && ArkFlowStepDone(d, StepStart, e) == ""
 }
 
 // notHere says after a verdict that leaves something open that this machine's journal

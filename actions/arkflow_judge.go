@@ -15,6 +15,16 @@ import (
 // CheckArkFlow asks whether a plan can be applied, or gone on with, as things are;
 // nil where nothing that was read refuses it.
 func CheckArkFlow(d Document, e ArkFlowEvidence) *Refusal {
+	refused := checkArkFlowPlan(d, e)
+	if refused != nil {
+		if other := e.otherHub(d); other != "" {
+			refused.Problem.Message += "; " + other
+		}
+	}
+	return refused
+}
+
+func checkArkFlowPlan(d Document, e ArkFlowEvidence) *Refusal {
 	p := ArkFlowPlanOf(d)
 	if p.Kind == KindArkFlowRestart && e.Stream != nil {
 		return checkArkFlowStream(p, e)
@@ -130,8 +140,19 @@ func JudgeArkFlow(d Document, e ArkFlowEvidence) OperationVerdict {
 		}
 		v.Message += "; " + sentences(open, lateEffect)
 	}
+	if other := e.otherHub(d); other != "" {
+		if v.Verdict != Applied || p.RoundKind() != "" && !e.onRecord(p.Round) {
+			v.Verdict = Undecided // another hub shows nothing of the plan, and rounds of its own
+		}
+		v.Message += "; " + other
+	}
 	v.Message += e.notHere(d, v.Verdict)
 	return v
+}
+
+// onRecord reports whether the hub has a round.
+func (e ArkFlowEvidence) onRecord(id string) bool {
+	return slices.ContainsFunc(e.Job.Points.Points, func(p arkflow.Point) bool { return p.ID == id && p.Status != "" })
 }
 
 func judgeRound(kind inspect.PointKind, p ArkFlowPlan, e ArkFlowEvidence) (Outcome, string) {

@@ -62,7 +62,7 @@ func ArkFlowRestartFrom(e ArkFlowEvidence, key string) (Document, *inspect.Probl
 	}
 	s := e.Stream.Stream
 	id, after := s.Node+"/"+s.ID, laterRun
-	target := inspect.PlanTarget{Backend: backendArkFlow, Cluster: e.Stream.Hub.Address, Object: objectStream, Name: id, ID: id}
+	target := inspect.PlanTarget{Backend: backendArkFlow, Cluster: e.System(), Object: objectStream, Name: id, ID: id}
 	generation := uint64(0)
 	if e.Stream.Generation != nil {
 		generation = *e.Stream.Generation

@@ -46,6 +46,7 @@ const (
 	UndoTakesTooLong       = "undo-takes-too-long"
 
 	// Of a plan about ArkFlow, beside NotChecked.
+	OtherHub         = "other-hub"
 	RequestUnsettled = "request-unsettled"
 	BegunElsewhere   = "begun-elsewhere"
 	JobMayStand      = "job-may-stand-still"
@@ -67,7 +68,7 @@ func warningNames() []string {
 	return []string{NotChecked, PointsUnknown, PointsLost, PendingBeforeTarget, JobStateUnknown, JobRestarting, PinnedPointLost, CompactionBegins, RetentionLifted,
 		NoSafetySavepoint, PointMayGo, StateLeftOut, NoArguments,
 		SinkRunning, UnfinishedRowsStay, OffsetsUnreadable, OffsetsHidden, RemoteDirWithoutScheme, RowsUndone, BucketsMissing, BucketUnreadable, UndoTakesTooLong,
-		RequestUnsettled, BegunElsewhere, JobMayStand, UpgradeUnwatched, StreamNotCovered, WriteMayStick, LogDamaged}
+		OtherHub, RequestUnsettled, BegunElsewhere, JobMayStand, UpgradeUnwatched, StreamNotCovered, WriteMayStick, LogDamaged}
 }
 
 // IsWarningName reports whether a warning can have that name.

@@ -2,6 +2,7 @@ package arkflow
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/recoverctl/recoverctl/actions"
@@ -56,6 +57,7 @@ func New(c Config) (*Change, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.SameHub = c.SameHub || slices.ContainsFunc(c.Approved.Warnings, func(w actions.Warning) bool { return w.Name == actions.OtherHub })
 	return &Change{Config: c, plan: actions.ArkFlowPlanOf(c.Plan), write: client, to: c.Hub.Address}, nil
 }
 

@@ -221,3 +221,57 @@ func TestAWarningThatNobodyAccepted(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 }
+
+// A plan is for the hub that it was made with. Another one, which has a job of the same
+// name, is asked nothing unless somebody has accepted that both are one, and what it
+// shows is neither the plan's effect nor that it has none.
+func TestAPlanOfAnotherHub(t *testing.T) {
+	t.Parallel()
+	staging := newScene(t, arkhub.GenerationJobs)
+	staging.set(1)
+	s := newScene(t, arkhub.GenerationJobs)
+	s.set(1)
+	s.plan = staging.mustMake(actions.KindArkFlowSavepoint).plan
+	if v := s.verdict(); v.Verdict != actions.Undecided || !strings.Contains(v.Message, "the plan was made with "+staging.url) {
+		t.Errorf("nothing was done: %s: %s", v.Verdict, v.Message)
+	}
+	s.posted("/jobs/orders/savepoints", "")
+	s.wait("it is whole", func(d inspected.JobDetail) bool { return d.Points.Points[0].Status == "completed" })
+	if v := s.verdict(); v.Verdict != actions.Undecided {
+		t.Errorf("somebody's savepoint at the other hub: %s: %s", v.Verdict, v.Message)
+	}
+	s.plan = staging.mustMake(actions.KindArkFlowCheckpoint).plan
+	before := len(s.hub.Effects())
+	if _, refused, err := s.apply(); refused != nil || fault.KindOf(err) != fault.Denied || !strings.Contains(err.Error(), actions.OtherHub) {
+		t.Errorf("%+v, %v", refused, err)
+	}
+	if got := s.effects(before); got != "" {
+		t.Errorf("the hub did %s", got)
+	}
+	byHand := s.byHand()
+	s.applied(actions.OtherHub)
+	if n := s.byHand() - byHand; n != 1 {
+		t.Errorf("%d checkpoints were begun", n)
+	}
+}
+
+// A standby names its leader, and then another one: the plan's hub stays the one that is
+// configured.
+func TestAPlanAfterAnotherLeader(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, arkhub.GenerationJobs)
+	s.set(1)
+	leader := s.url
+	standby := arkhubtest.New(arkhubtest.Options{})
+	standby.Break(arkhubtest.Standby(leader))
+	s.url = standby.Start(t)
+	s.mustMake(actions.KindArkFlowSavepoint)
+	if s.plan.Target.Cluster != s.url {
+		t.Errorf("the plan is for %s, and %s is configured", s.plan.Target.Cluster, s.url)
+	}
+	s.applied()
+	s.url = leader // somebody gives the leader's own address
+	if v := s.verdict(); !strings.Contains(v.Message, "hubs have no id") {
+		t.Errorf("%s: %s", v.Verdict, v.Message)
+	}
+}

@@ -180,7 +180,7 @@ func (s *scene) apply(accept ...string) (actions.ApplyResult, *actions.Refusal, 
 	}
 	answer := actions.Answer{Digits: s.plan.PlanID, Reason: "INC-2231", At: time.Now(), Accept: accept}
 	for _, w := range report.Warnings {
-		if w.Name != actions.RequestUnsettled && w.Name != actions.BegunElsewhere {
+		if w.Name != actions.RequestUnsettled && w.Name != actions.BegunElsewhere && w.Name != actions.OtherHub {
 			answer.Accept = append(answer.Accept, w.Name)
 		}
 	}

@@ -18,6 +18,10 @@ type Sources struct {
 	Points *arkflow.Points
 	Clock  clock.Clock
 
+	// SameHub: somebody has accepted that this is the hub that a plan was made with,
+	// though its address is another.
+	SameHub bool
+
 	// Logs reads the write-ahead log at Log, of a stream that is restarted; nil or
 	// empty: none is read.
 	Logs *arkflow.Logs
@@ -28,10 +32,15 @@ type Sources struct {
 // could not be read beside what could.
 func (s Sources) GatherPlan(ctx context.Context, plan actions.Document) (actions.ArkFlowEvidence, error) {
 	p := actions.ArkFlowPlanOf(plan)
+	gather := func() (actions.ArkFlowEvidence, error) { return s.gather(ctx, p.Store, p.Upgrade) }
 	if p.Kind == actions.KindArkFlowRestart {
-		return s.GatherStream(ctx, p.Node, p.Stream)
+		gather = func() (actions.ArkFlowEvidence, error) { return s.GatherStream(ctx, p.Node, p.Stream) }
 	}
-	return s.gather(ctx, p.Store, p.Upgrade)
+	e, err := gather()
+	if s.SameHub {
+		e.Configured = plan.Target.Cluster
+	}
+	return e, err
 }
 
 // GatherStream reads what a plan about a stream is made from and judged by.
@@ -87,6 +96,8 @@ func (s Sources) asked(ask func(*arkflow.Hub, *actions.ArkFlowEvidence) (answere
 		return e, err
 	}
 	defer client.Close()
+	configured, _ := client.Address()
+	e.Configured = configured.String()
 	answered, err := ask(arkflow.NewHub(client, s.Points, s.Clock), &e)
 	if !answered {
 		e.Err = err

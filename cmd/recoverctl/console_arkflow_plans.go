@@ -70,7 +70,7 @@ func (c consoleArkFlowPlans) Review(ctx context.Context, _ inspect.Job, of actio
 
 func (c consoleArkFlowPlans) judge(of actions.Document, e actions.ArkFlowEvidence, faults ...error) (document.Made, error) {
 	e = c.app.withJournal(e, of, c.hub.job)
-	made := document.Made{Plan: of, Report: actions.ArkFlowReport(of, e), Steps: actions.ArkFlowSteps(of), At: e.At, Cluster: of.Target.Cluster}
+	made := document.Made{Plan: of, Report: actions.ArkFlowReport(of, e), Steps: actions.ArkFlowSteps(of), At: e.At, Cluster: e.System()}
 	if !e.Asked() {
 		made.Unread = e.Err
 	}

@@ -272,7 +272,7 @@ func (a *app) applyArkFlow(ctx context.Context, plan actions.Document, ask apply
 			}
 			e = a.withJournal(e, plan, job)
 			return proceed(standing{
-				job: jobOf(a.selection.Profile.Name, job), cluster: plan.Target.Cluster, report: actions.ArkFlowReport(plan, e), begin: a.beginArkFlow(sources, job),
+				job: jobOf(a.selection.Profile.Name, job), cluster: e.System(), report: actions.ArkFlowReport(plan, e), begin: a.beginArkFlow(sources, job),
 				judge: func() actions.OperationVerdict { return actions.JudgeArkFlow(plan, e) },
 				idle:  "it was as planned already: nothing was asked for",
 			})
