@@ -170,12 +170,15 @@ type RawKey struct {
 // RunsAgain counts calls of completed actions too, as far as records still show
 // them: those inside the window that a tombstone removed, and in generations 1
 // and 2 all inside the window, because a new JVM matches none of them. Completed
-// says how many these are.
+// says how many these are. Of Hidden completed actions, which a restore processes
+// again too, no record shows any more which calls they made: compaction and deletion
+// leave the last record alone.
 type PointCalls struct {
 	Point     string      `json:"point"`
 	Calls     CallCounts  `json:"calls"`
 	Later     *CallCounts `json:"later"`
 	Completed int64       `json:"completed"`
+	Hidden    int64       `json:"hidden"`    // actions
 	Rewritten *Rewritten  `json:"rewritten"` // by a store that writes its states anew; nil: it is none
 }
 

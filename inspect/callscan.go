@@ -90,6 +90,8 @@ type PartitionScan struct {
 	cuts    []int64 // markers of the points on this partition, ascending
 	ended   []int64 // calls of completed actions of generations 1 and 2, by place among cuts
 	matched []int64 // those of generation 3
+	bare    []int64 // completed actions of generations 1 and 2 of which only the end is there …
+	barely  []int64 // … and of generation 3
 	removed []int64 // those of generation 3 that tombstones removed
 	tombs   map[uint64]struct{}
 
@@ -146,6 +148,7 @@ func newPartitionScan(s *CallScan, id int32, limit int) *PartitionScan {
 	p.cuts = slices.Compact(p.cuts)
 	places := len(p.cuts) + 1
 	p.ended, p.matched, p.removed = make([]int64, places), make([]int64, places), make([]int64, places)
+	p.bare, p.barely = make([]int64, places), make([]int64, places)
 	p.rewritten = make([]Rewritten, len(p.cuts))
 	return p
 }

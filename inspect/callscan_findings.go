@@ -39,6 +39,7 @@ func (s *CallScan) findings(out *DurableCalls) []Finding {
 			"find out who wrote these tombstones: the job removes completed actions only",
 			"%s with calls on record and no end were removed by tombstones", actions(n))
 	}
+	s.hiddenFinding(out, add)
 	s.partitionFindings(add)
 	s.burstFindings(add)
 	s.rewrittenFindings(out, add)
@@ -48,6 +49,35 @@ func (s *CallScan) findings(out *DurableCalls) []Finding {
 			"%s have keys of generation 1 or 2, whose action ids change with each JVM: after a restart nothing matches them", records(released))
 	}
 	return inOrder(all)
+}
+
+// hiddenFinding is about completed actions that a restore processes again and of
+// which no record shows the calls any more.
+func (s *CallScan) hiddenFinding(out *DurableCalls, add addFinding) {
+	most := int64(0)
+	var at []string
+	for _, p := range out.Points {
+		if p.Hidden == 0 {
+			continue
+		}
+		if most = max(most, p.Hidden); len(at) < maxSamples {
+			at = append(at, p.Point)
+		}
+	}
+	if most == 0 {
+		return
+	}
+	gone := "compaction, or a deletion, left only their last records"
+	if s.q.Job.Store == StoreFluss {
+		gone = "their first records expired"
+	}
+	add(SeverityWarning, "completed-without-history", at, Named{"actions": most},
+		"ask about a newer recovery point, whose window is shorter, or count on every call that these actions made",
+		"%s inside the window of a recovery point would be processed again, and %s: which calls they made is not known, and none of them is counted", completedActions(most), gone)
+}
+
+func completedActions(n int64) string {
+	return figures.Count(n, "completed action", "completed actions")
 }
 
 type addFinding func(severity Severity, rule string, refs []string, numbers Named, next, cause string, args ...any)

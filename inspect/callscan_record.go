@@ -88,6 +88,13 @@ func (p *PartitionScan) complete(e *keyEntry, r *seenRecord) {
 			p.repeated(r.size) // an end that was written before
 		}
 		e.done = slices.Delete(e.done, i, i+1)
+	} else {
+		// A job writes a record when an action begins: the others are gone.
+		at := p.bare
+		if e.generation == KeyGeneration3 {
+			at = p.barely
+		}
+		at[p.place(d.last)]++
 	}
 	if r.view.eventType != nil {
 		d.eventType = p.intern(r.view.eventType)

@@ -206,8 +206,8 @@ func (s *CallScan) judge(out *DurableCalls) {
 		s.judgeAction(&out.Removed[i], nil)
 	}
 	for i, point := range s.q.Points {
-		n := s.ofCompleted(point)
-		points[i].Completed = n
+		n, hidden := s.ofCompleted(point)
+		points[i].Completed, points[i].Hidden = n, hidden
 		points[i].Rewritten = s.rewrittenFor(point)
 		points[i].Calls.RunsAgain += n
 		if points[i].Later != nil {
@@ -257,8 +257,8 @@ func (s *CallScan) withoutCalls(a *ActionCalls, point PointMarker) (CallOutcome,
 }
 
 // ofCompleted counts the calls of completed actions that a restore from a point
-// makes again.
-func (s *CallScan) ofCompleted(point PointMarker) (n int64) {
+// makes again, and the actions of which no record shows them any more.
+func (s *CallScan) ofCompleted(point PointMarker) (n, hidden int64) {
 	released := slices.Contains([]Release{Release01, Release02, Release03}, s.q.Job.Runtime)
 	for _, p := range s.shards {
 		marker, ok := point.Offsets[p.id]
@@ -267,14 +267,16 @@ func (s *CallScan) ofCompleted(point PointMarker) (n int64) {
 		}
 		for at := p.place(marker); at < len(p.ended); at++ {
 			n += p.ended[at]
+			hidden += p.bare[at]
 			if released {
 				n += p.matched[at]
+				hidden += p.barely[at]
 			} else {
 				n += p.removed[at]
 			}
 		}
 	}
-	return n
+	return n, hidden
 }
 
 func (c *CallCounts) add(outcome CallOutcome) {
