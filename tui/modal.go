@@ -65,10 +65,14 @@ func (s *Shell) bottomModal() (bottom, bool) {
 type opened struct {
 	Modal
 	page *page
+	said message // what it said last, as why it does not take a key
 }
 
 func (s *Shell) open(m Modal, from *page) {
-	s.modal = &opened{m, from}
+	if s.message.tone == theme.Plain { // it told of what led here, and that is over
+		s.message = message{}
+	}
+	s.modal = &opened{Modal: m, page: from}
 	s.modalShown()
 }
 
@@ -94,8 +98,17 @@ func (s *Shell) pressModal(p Press) tea.Cmd {
 	cmd, done := m.Press(p)
 	if done {
 		s.modal = nil
+		if s.message == m.said { // what it refused is of no interest any more
+			s.message = message{}
+		}
+		return s.do(m.page, cmd)
 	}
-	return s.do(m.page, cmd)
+	before := s.message
+	out := s.do(m.page, cmd)
+	if s.message != before {
+		m.said = s.message
+	}
+	return out
 }
 
 // modalSize is what a modal may cover: the screen below the header and the

@@ -75,6 +75,37 @@ func TestAModalStandsOverTheScreenAndGetsAllKeys(t *testing.T) {
 	}
 }
 
+// What led to a modal and what it refused says nothing about the screen below it;
+// what was said beside it stays.
+func TestAMessageOfAModalGoesWithIt(t *testing.T) {
+	n := &note{then: tui.Say(theme.Warning, "that is no offset")}
+	p := &page{name: "Jobs", keys: []tui.Key{key("o", "open", func() tui.Cmd {
+		return tui.Batch(tui.Say(theme.Plain, "asking once more"), tui.Open(n))
+	})}}
+	d := tuitest.New(t, orders(), p, 80, 24)
+	d.Press("o")
+	if frame := d.Frame(); strings.Contains(frame, "asking once more") {
+		t.Errorf("what led to it is still said:\n%s", frame)
+	}
+	d.Press("x")
+	if frame := d.Frame(); !strings.Contains(frame, "! that is no offset") {
+		t.Errorf("it does not say why:\n%s", frame)
+	}
+	n.then = nil
+	d.Press("enter")
+	if frame := d.Frame(); strings.Contains(frame, "that is no offset") {
+		t.Errorf("closed, and it still says why:\n%s", frame)
+	}
+
+	p.keys = append(p.keys, key("w", "warned", func() tui.Cmd {
+		return tui.Batch(tui.Say(theme.Warning, "the connection is lost"), tui.Open(n))
+	}))
+	d.Press("w", "enter")
+	if frame := d.Frame(); !strings.Contains(frame, "! the connection is lost") {
+		t.Errorf("what was said beside it is gone:\n%s", frame)
+	}
+}
+
 func TestKeysThatCameTogetherAndKeysHeldDown(t *testing.T) {
 	n := &note{}
 	d := tuitest.New(t, tuitest.Plain(), &page{name: "Jobs", keys: []tui.Key{key("o", "open", func() tui.Cmd { return tui.Open(n) })}}, 80, 24)
