@@ -147,12 +147,14 @@ func (r *restore) pointRules() {
 		return
 	}
 	var bad, lost []Reason
-	var unreachable []string
+	var unreachable, failed []string
 	hidden, cut := false, "" // markers, and files, that may be missing from what was read
 	for _, c := range r.q.PointChecks {
 		switch {
 		case c.ID == "F6":
 			unreachable = append(unreachable, safetext.Of(c.Message).String())
+		case c.ID == "F10":
+			failed = append(failed, safetext.Of(c.Message).String())
 		case c.Severity != SeverityError || judgesMarkers(c) || judgesKeys(c):
 		case isFileCheck(c):
 			lost = append(lost, Reason{*problem(files, Named{"check": c.ID}, "%s", safetext.Of(c.Message))})
@@ -192,6 +194,8 @@ func (r *restore) pointRules() {
 		r.book.skip(files, filesTitle, unread("the recovery point", r.q.PointErr))
 	case cut != "":
 		r.book.skip(files, filesTitle, "which files it refers to is not known: "+cut)
+	case len(failed) > 0:
+		r.book.skip(files, filesTitle, strings.Join(slices.Concat(failed, unreachable), "; "))
 	case len(unreachable) > 0:
 		r.book.leave(files, filesTitle, strings.Join(unreachable, "; "))
 	default:

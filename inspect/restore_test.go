@@ -165,6 +165,11 @@ func TestWhatCouldNotBeReadIsUnknown(t *testing.T) {
 				q.PointChecks = []inspect.Check{{ID: "F6", Severity: inspect.SeverityWarning, Message: "cannot check 3 files on hdfs"}}
 			},
 			want: inspect.Accepted, rule: "state-file-missing"},
+		"files that may not be looked at, or whose store does not answer": {
+			from: "off-versioned-mid", change: func(q *inspect.RestoreQuestion) {
+				q.PointChecks = []inspect.Check{{ID: "F6", Severity: inspect.SeverityWarning, Message: "3 files on hdfs"}, {ID: "F10", Severity: inspect.SeverityWarning, Message: "2 files could not be checked: access denied"}}
+			},
+			want: inspect.Unknown, rule: "state-file-missing"},
 		"markers that came from a file": {
 			from: "off-versioned-mid", change: func(q *inspect.RestoreQuestion) { q.MarkersOnly = true },
 			want: inspect.Accepted, rule: "metadata-unreadable"},

@@ -167,7 +167,11 @@ func (b *builder) checkFiles(ctx context.Context) error {
 		if hint == "" {
 			hint = "map the recorded prefix to a folder with --map FROM=TO, or look from a machine that has the files"
 		}
-		b.add("F6", inspect.SeverityWarning, hint, "%s could not be checked: %s", figures.Count(u.files, "file", "files"), u.why)
+		id := "F6"
+		if u.failed {
+			id = "F10"
+		}
+		b.add(id, inspect.SeverityWarning, hint, "%s could not be checked: %s", figures.Count(u.files, "file", "files"), u.why)
 	}
 	return b.checkUnreferenced(ctx, refs)
 }
@@ -297,12 +301,13 @@ func (b *builder) judge(r *reference, found map[string]int, unchecked map[string
 		tell(id, inspect.SeverityError, lost, "missing state file %s (%s)%s", what, r.owner(), place)
 		b.tellCopy(r, tell)
 	case errors.Is(r.err, fs.ErrPermission):
-		skip("this user may not look at them")
+		const denied = "this user may not look at them"
+		b.skip(r, unchecked, denied, unseen{why: denied, failed: true})
 	case r.err != nil:
 		// Each names its own file: they are told by their kind, with the first one's
 		// words.
 		f := fault.Of(r.err)
-		b.skip(r, unchecked, "they could not be looked at, "+f.Kind.String(), unseen{why: safetext.Error(f).String(), hint: f.Hint})
+		b.skip(r, unchecked, "they could not be looked at, "+f.Kind.String(), unseen{why: safetext.Error(f).String(), hint: f.Hint, failed: true})
 	case !r.found.Regular:
 		missing()
 		tell("F3", inspect.SeverityError, lost, "state file %s is not a regular file (%s)", safetext.Of(r.uri), r.owner())
@@ -322,6 +327,9 @@ type unseen struct {
 	files int64
 	why   string // of the first
 	hint  string // empty: the usual one
+
+	// failed: the place can be reached from here, and what is there was not told.
+	failed bool
 }
 
 // skip counts a file that could not be looked at under its class.

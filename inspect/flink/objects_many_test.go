@@ -90,7 +90,7 @@ func TestFilesThatAreDeniedAreToldOnce(t *testing.T) {
 	}
 	var told []inspect.Check
 	for _, c := range p.Checks {
-		if c.ID == "F6" {
+		if c.ID == "F10" {
 			told = append(told, c)
 		}
 	}

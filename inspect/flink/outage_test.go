@@ -50,7 +50,7 @@ func TestAStoreThatAnswersNothingIsGivenUp(t *testing.T) {
 	if n := asked.Load(); n > 40 {
 		t.Errorf("the store was asked %d times", n)
 	}
-	if c := check(t, p, "F6"); c.Severity != inspect.SeverityWarning || !strings.Contains(c.Message, "3,000 files could not be checked") || !strings.Contains(c.Message, "no access key is set") {
+	if c := check(t, p, "F10"); c.Severity != inspect.SeverityWarning || !strings.Contains(c.Message, "3,000 files could not be checked") || !strings.Contains(c.Message, "no access key is set") {
 		t.Errorf("%+v", c)
 	}
 	if len(p.Files.Missing) != 0 || len(p.Files.Unchecked) != 3000 {
