@@ -90,7 +90,22 @@ func (s *Screen) target(text string) (target, string) {
 			return target{partition: part, time: today}, ""
 		}
 	}
-	return target{}, "that is none of: " + s.jumpHelp()
+	return target{}, strconv.Quote(phrase.Safe(text)) + " is none of these"
+}
+
+// beyond says that a target lies outside the log, where the nearest record that there
+// is gets selected; empty: it lies inside.
+func (s *Screen) beyond(t target) string {
+	log, known := s.log(t.partition)
+	switch {
+	case !known || !t.time.IsZero():
+		return ""
+	case t.offset < log.Start:
+		return "offset " + figures.Group(t.offset) + " lies before the log start, " + figures.Group(log.Start) + ": what it held is gone"
+	case t.offset > log.End:
+		return "offset " + figures.Group(t.offset) + " lies past the log end, " + figures.Group(log.End) + ": it is not written yet"
+	}
+	return ""
 }
 
 // boundary is the boundary in force on a partition.

@@ -291,7 +291,7 @@ func (s *Screen) place() int64 {
 
 var columns = []vtable.Column{
 	{Title: "OFFSET", Right: true},
-	{Title: "TIME", Min: len("01-02 15:04:05")},
+	{Title: "TIME", Min: len("01-02 15:04:05Z")},
 	{Title: "KEY", Min: 12, Max: 40},
 	{Title: "SEQ", Right: true},
 	{Title: "RECORD", Min: 20, Flex: 1},
@@ -312,6 +312,15 @@ func (r rows) Find(id string) (int, bool) {
 		return 0, false
 	}
 	return slices.BinarySearchFunc(r.lines, offset, func(l line, at int64) int { return int(min(1, max(-1, l.offset-at))) })
+}
+
+// Query implements vtable.Querier: a filter is of the records that were read, and
+// where those are not all of the log it says which they are.
+func (r rows) Query(string) (passes func(i int) bool, note string) {
+	if log, known := r.log(r.partition); known && (r.from > log.Start || r.next < log.End) {
+		note = "only of offsets " + figures.Group(r.from) + " to " + figures.Group(r.next)
+	}
+	return nil, note
 }
 
 func (r rows) Row(i int) []vtable.Cell {
@@ -339,7 +348,7 @@ func clockOf(t, now time.Time) string {
 	if t.YearDay() == now.YearDay() && t.Year() == now.Year() {
 		return t.Format("15:04:05Z")
 	}
-	return t.Format("01-02 15:04:05")
+	return t.Format("01-02 15:04:05Z")
 }
 
 // Resize implements tui.Resizer.
@@ -471,6 +480,9 @@ func (s *Screen) ask() tui.Cmd {
 		},
 	}.Open(func(text string) tui.Cmd {
 		t, _ := s.target(text)
+		if beyond := s.beyond(t); beyond != "" {
+			return tui.Batch(s.jump(t), tui.Say(theme.Warning, beyond))
+		}
 		return s.jump(t)
 	})
 }

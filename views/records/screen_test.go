@@ -257,6 +257,16 @@ func TestJumps(t *testing.T) {
 			ask(t, d, tt.want)
 		})
 	}
+	for to, want := range map[string]string{
+		"3":       "! offset 3 lies before the log start, 100: what it held is gone",
+		"9999999": "! offset 9,999,999 lies past the log end, 3,100: it is not written yet",
+	} {
+		d := drive(t, long(1500), 2000)
+		d.Press("J")
+		d.Type(to)
+		d.Press("enter")
+		ask(t, d, want)
+	}
 	for _, wrong := range []string{"nowhere", "7/1", "boundary x", "-3h"} {
 		d := drive(t, long(15), 100)
 		d.Press("J")
@@ -265,6 +275,23 @@ func TestJumps(t *testing.T) {
 		if !strings.Contains(d.Frame(), "Jump") {
 			t.Errorf("%q was taken:\n%s", wrong, d.Frame())
 		}
+	}
+}
+
+// A filter looks through what was read, and says so where the log has more.
+func TestAFilterSaysWhatItLookedAt(t *testing.T) {
+	d := drive(t, long(1500), 2000)
+	d.Press("/")
+	d.Type("nobody")
+	d.Press("enter")
+	ask(t, d, "0 of 801 rows, esc shows all; only of offsets 1,599 to 2,400")
+	d = drive(t, agent(t), 0)
+	d.Press("/")
+	d.Type("nobody")
+	d.Press("enter")
+	ask(t, d, "rows, esc shows all")
+	if frame := d.Frame(); strings.Contains(frame, "only of") {
+		t.Errorf("all was read:\n%s", frame)
 	}
 }
 
