@@ -223,7 +223,7 @@ func (b *builder) look(ctx context.Context, r *reference, roots *rootCache, sile
 	if r.err == nil || !errors.Is(r.err, fs.ErrNotExist) || r.relative {
 		return
 	}
-	r.noRoot = !r.mapped && !roots.exists(ctx, system, recordedRoot(r.recorded))
+	r.noRoot = !r.mapped && !b.sameStore(r.at) && !roots.exists(ctx, system, recordedRoot(r.recorded))
 	name := r.recorded.base()
 	for _, place := range []location{b.from.dir.join(name), b.from.dir.dir().join("shared").join(name)} {
 		if place == r.at {
@@ -234,6 +234,12 @@ func (b *builder) look(ctx context.Context, r *reference, roots *rootCache, sile
 			return
 		}
 	}
+}
+
+// sameStore reports whether a place lies in the store that the metadata was read from,
+// which is the same from every machine: what is not there is nowhere.
+func (b *builder) sameStore(at location) bool {
+	return at.scheme != schemeFile && at.scheme == b.from.dir.scheme && at.authority == b.from.dir.authority
 }
 
 // recordedRoot is the folder above the job's folder of a recorded file: if not

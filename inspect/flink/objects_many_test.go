@@ -99,6 +99,29 @@ func TestFilesThatAreDeniedAreToldOnce(t *testing.T) {
 	}
 }
 
+// A store is the same from every machine: where it has nothing of the recorded folder,
+// its files are gone, and lie on no other machine.
+func TestFilesOfAFolderThatAStoreDoesNotHave(t *testing.T) {
+	s := s3test.Start(t, "b")
+	data, err := flinkmeta.Encode(&flinkmeta.Metadata{Version: 6, CheckpointID: 3, Properties: flinkmeta.CheckpointProperties(), Operators: []flinkmeta.Operator{{
+		Name: "o", Parallelism: 1, MaxParallelism: 128, Subtasks: []flinkmeta.Subtask{{ManagedKeyed: &flinkmeta.KeyedState{
+			Kind: flinkmeta.IncrementalV2, HandleID: "0", Range: flinkmeta.KeyGroupRange{Count: 128}, Incremental: &flinkmeta.IncrementalKeys{
+				CheckpointID: 3, BackendID: "0", Meta: &flinkmeta.Stream{Kind: flinkmeta.InlineStream, Path: "s3://b/cp/meta"},
+				Shared: []flinkmeta.NamedStream{{Name: "000001.sst", Stream: &flinkmeta.Stream{Kind: flinkmeta.FileStream, Path: "s3://b/deleted/37c94a59de3cb061d9e39767aab8b429/shared/1", Size: 5}}},
+			}}}}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Put("b", "cp/chk-3/_metadata", data)
+	p, err := newStore(t, flink.Options{Systems: systems(t, s)}).Point(t.Context(), "s3://b/cp/chk-3")
+	if err != nil || len(p.Files.Missing) != 1 || len(p.Files.Unchecked) != 0 {
+		t.Errorf("%+v, %v", p.Files, err)
+	}
+	if c := check(t, p, "F2"); c.Severity != inspect.SeverityError || !strings.Contains(c.Message, "s3://b/deleted/") {
+		t.Errorf("%+v", c)
+	}
+}
+
 // crowd is a folder of many checkpoints that have all been aborted.
 type crowd struct {
 	flink.FileSystem

@@ -54,7 +54,7 @@ func (b *builder) find(ctx context.Context, s *flinkmeta.Stream, what string) (s
 	e, err := system.Stat(ctx, r.at.name())
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		if r.relative || r.mapped || b.exists(ctx, system, recordedRoot(r.recorded)) {
+		if r.relative || r.mapped || b.sameStore(r.at) || b.exists(ctx, system, recordedRoot(r.recorded)) {
 			return stateFile{}, fault.New(fault.NotFound, op, "state file %s is missing", r.at.show())
 		}
 		return stateFile{}, fault.New(fault.Unsupported, op, "state file %s is not on this machine, nor is the folder that it was recorded in", r.at.show()).
