@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
+	"time"
 
 	"github.com/recoverctl/recoverctl/internal/atomicfile"
 	"github.com/recoverctl/recoverctl/internal/clock"
@@ -68,7 +70,27 @@ func (j *Journal) Append(e Entry) (Entry, error) {
 	if len(line) > maxLine {
 		return e, fault.New(fault.Bug, "write the journal", "the entry has %d bytes, more than a line may have", len(line))
 	}
-	return e, atomicfile.AppendLine(filepath.Join(j.dir, e.Time.Format("2006-01")+suffix), line)
+	name, err := j.current(e.Time)
+	if err != nil {
+		return e, err
+	}
+	return e, atomicfile.AppendLine(filepath.Join(j.dir, name), line)
+}
+
+// current is the file that a line of now belongs into: that of its month, or the newest
+// that is there. Where a clock went back over the end of a month, as where one machine
+// was wrong or two share a folder, the lines stay in the order in which they were
+// written: a later one settles an earlier one, never the other way round.
+func (j *Journal) current(now time.Time) (string, error) {
+	const month = "2006-01"
+	name := now.Format(month) + suffix
+	files, err := j.files()
+	for _, f := range files {
+		if _, bad := time.Parse(month, strings.TrimSuffix(f, suffix)); bad == nil {
+			name = max(name, f)
+		}
+	}
+	return name, err
 }
 
 const suffix = ".jsonl"

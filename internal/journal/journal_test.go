@@ -119,6 +119,29 @@ func TestMonthsAreFilesAndOneHistory(t *testing.T) {
 	}
 }
 
+// A clock that goes back over the end of a month puts no line before those that were
+// written earlier: what a later line settles is in the order of the writing.
+func TestAClockThatGoesBackKeepsTheOrder(t *testing.T) {
+	j, c := open(t)
+	appendAll(t, j, journal.Entry{Run: "a", Event: journal.Begin})
+	c.Advance(4 * time.Second) // April, by a wrong clock
+	appendAll(t, j, journal.Entry{Run: "a", Event: journal.Intent}, journal.Entry{Run: "b", Event: journal.Begin})
+	c.Advance(-4 * time.Second)
+	appendAll(t, j, journal.Entry{Run: "b", Event: journal.Intent})
+	if err := os.WriteFile(filepath.Join(j.Dir(), "notes.jsonl"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	appendAll(t, j, journal.Entry{Run: "c", Event: journal.Begin})
+	entries, _, err := j.Read(journal.Filter{})
+	var got []string
+	for _, e := range entries {
+		got = append(got, e.Run+" "+string(e.Event))
+	}
+	if text := strings.Join(got, ", "); err != nil || text != "a begin, a intent, b begin, b intent, c begin" {
+		t.Errorf("%s, error %v", text, err)
+	}
+}
+
 func TestATornLineIsToldAndTheRestIsRead(t *testing.T) {
 	j, _ := open(t)
 	appendAll(t, j, journal.Entry{Run: "a", Event: journal.Intent})

@@ -96,14 +96,17 @@ func (l *Lock) Release() error {
 }
 
 // alive reports whether the process that took the lock still runs: there is one
-// of that pid, and it began when the owner did. Where a start can't be read, the
-// pid decides.
+// of that pid, which has not ended, and it began when the owner did. Where a start
+// can't be read, the pid decides.
 func (o Owner) alive() bool {
 	if o.PID <= 0 {
 		return false
 	}
 	err := syscall.Kill(o.PID, 0)
 	if err != nil && !errors.Is(err, syscall.EPERM) {
+		return false
+	}
+	if ended(o.PID) {
 		return false
 	}
 	now := started(o.PID)

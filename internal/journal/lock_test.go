@@ -140,6 +140,53 @@ func TestTheContentNamesALiveProcess(t *testing.T) {
 	}
 }
 
+// A process that was killed and that nobody waits for answers signals for ever, as in a
+// container: its lock is taken over all the same.
+func TestALockOfAProcessThatNobodyWaitsForIsTakenOver(t *testing.T) {
+	if _, err := os.Stat("/proc/self/stat"); err != nil {
+		t.Log("this system does not tell how a process is")
+		return
+	}
+	state := t.TempDir()
+	if err := acquire(t, state).Release(); err != nil {
+		t.Fatal(err)
+	}
+	sleeper := exec.Command("sleep", "60")
+	if err := sleeper.Start(); err != nil {
+		t.Fatal(err)
+	}
+	dead := owner
+	dead.PID = sleeper.Process.Pid
+	data, err := json.Marshal(dead)
+	if err == nil {
+		err = os.WriteFile(lockFile(t, state), data, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := journal.Acquire(state, "cluster/action-state", owner); fault.KindOf(err) != fault.Busy {
+		t.Errorf("while it lives: %v", err)
+	}
+	if err := sleeper.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = sleeper.Wait() }() // after all else
+	for range 500 {
+		lock, err := journal.Acquire(state, "cluster/action-state", owner)
+		if err == nil {
+			if lock.Abandoned == nil || lock.Abandoned.PID != dead.PID {
+				t.Errorf("abandoned by %+v", lock.Abandoned)
+			}
+			if err := lock.Release(); err != nil {
+				t.Fatal(err)
+			}
+			return
+		}
+		time.Sleep(10 * time.Millisecond) // the kernel ends it when it comes to it
+	}
+	t.Error("a process that has ended holds the lock for ever")
+}
+
 func TestAFolderThatCantHoldLocks(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {

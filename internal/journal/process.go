@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"bytes"
 	"os"
 	"strconv"
 	"strings"
@@ -23,6 +24,18 @@ func started(pid int) string {
 		return ""
 	}
 	return strings.TrimSpace(string(boot)) + "/" + ticks
+}
+
+// ended reports whether a process has ended and nobody has asked what became of it:
+// its pid answers signals as a live one does. In a container whose first process asks
+// after nobody's children, a process that was killed stays so for good.
+func ended(pid int) bool {
+	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return false // not known
+	}
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	return len(fields) > 0 && (fields[0] == "Z" || fields[0] == "X")
 }
 
 // startTicks is field 22 of a stat line. The second field is the program's name
