@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/recoverctl/recoverctl/actions"
 	"github.com/recoverctl/recoverctl/inspect/fluss"
 	"github.com/recoverctl/recoverctl/internal/clock"
 	"github.com/recoverctl/recoverctl/internal/figures"
@@ -250,6 +251,18 @@ func (r rows) Row(i int) []vtable.Cell {
 		{Text: phrase.Safe(p.ID)}, {Text: word, Tone: tone}, {Text: expiry(p, r.readAt)},
 		{Text: number(p.Undo, r.options.Theme.Signs.None)}, {Text: phrase.Safe(why), Tone: tone},
 	}
+}
+
+// Detail is the whole id and what the next start of the selected producer does.
+func (r rows) Detail(i int) []string {
+	p := &sheet.Page{Theme: r.options.Theme, Width: max(r.size.Width-4, 1)}
+	x := r.list[i]
+	if id := phrase.Safe(x.ID); len(id) > columns[0].Min {
+		p.Hang("", theme.Muted, id)
+	}
+	_, tone := safety(x.Verdict)
+	p.Hang("", tone, phrase.Safe(actions.NextStart(x)))
+	return p.Lines
 }
 
 func safety(v fluss.Safety) (string, theme.Tone) {
