@@ -84,7 +84,7 @@ func NewProducer(o Options, id string) tui.Screen {
 				{Keys: []string{"p"}, Help: "plan" + o.Theme.Signs.More, Disabled: func() string { return noPlan(s) }, Run: func() tui.Cmd {
 					return tui.Push(o.Plan(id, !s.value.Found || s.value.Expired))
 				}},
-				{Keys: []string{"B"}, Help: "the job's buckets", Disabled: o.noTable, Run: func() tui.Cmd { return tui.Push(NewBuckets(o)) }},
+				{Keys: []string{"B"}, Help: "buckets", Disabled: o.noTable, Run: func() tui.Cmd { return tui.Push(NewBuckets(o)) }},
 				tui.CopyKey(func() (what, text string) {
 					if !s.known {
 						return "what the next start does", ""
