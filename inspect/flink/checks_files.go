@@ -38,6 +38,7 @@ type reference struct {
 	illegal  bool // a relative path that is no plain name
 
 	size     int64 // as recorded; flinkmeta.UnknownSize
+	smaller  int64 // another size that is recorded of it; flinkmeta.UnknownSize: none
 	end      int64 // of the last segment in it
 	segments map[int64]int64
 
@@ -88,7 +89,7 @@ func (b *builder) references() []*reference {
 		known, seen := byPlace[key]
 		if !seen {
 			known = &r
-			known.err, known.first, known.size = err, ref, flinkmeta.UnknownSize
+			known.err, known.first, known.size, known.smaller = err, ref, flinkmeta.UnknownSize, flinkmeta.UnknownSize
 			byPlace[key] = known
 			all = append(all, known)
 		}
@@ -100,6 +101,9 @@ func (b *builder) references() []*reference {
 			known.segments[s.Segment.Start] = max(known.segments[s.Segment.Start], s.Size)
 			known.end = max(known.end, sum(s.Segment.Start, s.Size))
 		case s.Size != flinkmeta.UnknownSize:
+			if known.size != flinkmeta.UnknownSize && known.size != s.Size {
+				known.smaller = min(known.size, s.Size)
+			}
 			known.size = max(known.size, s.Size)
 		}
 	}
@@ -287,6 +291,10 @@ func (b *builder) judge(r *reference, found map[string]int, unchecked map[string
 	case r.illegal:
 		missing()
 		tell("F5", inspect.SeverityError, hintDamaged, "relative path %s leaves the snapshot's folder (%s)", quote(r.name), r.owner())
+	case r.smaller != flinkmeta.UnknownSize:
+		missing()
+		tell("F3", inspect.SeverityError, hintDamaged, "state file %s has two sizes in the metadata, %s and %s bytes (%s)",
+			safetext.Of(r.uri), figures.Group(r.smaller), figures.Group(r.size), r.owner())
 	case r.at.path == "": // a path that can't be understood
 		skip(safetext.Error(r.err).String())
 	case !r.reached:

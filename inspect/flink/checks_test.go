@@ -143,6 +143,11 @@ func TestEachCheckSpeaks(t *testing.T) {
 		"relative path with escapes": {"F1", `missing state file "x\x1b[2J"`, inspect.SeverityError, "", func(md *flinkmeta.Metadata) {
 			agentOf(md).Subtasks[0].RawOperator = &flinkmeta.OperatorState{Stream: &flinkmeta.Stream{Kind: flinkmeta.RelativeStream, Path: "x\x1b[2J", Size: 3}}
 		}},
+		"two sizes of one file": {"F3", "s3://b/k has two sizes in the metadata, 99 and 1,048,576 bytes", inspect.SeverityError, "", func(md *flinkmeta.Metadata) {
+			for i, size := range []int64{99, 1 << 20} {
+				agentOf(md).Subtasks[i].RawOperator = &flinkmeta.OperatorState{Stream: &flinkmeta.Stream{Kind: flinkmeta.FileStream, Path: "s3://b/k", Size: size}}
+			}
+		}},
 		"the metadata as state": {"F3", "the metadata says 3", inspect.SeverityError, "", func(md *flinkmeta.Metadata) {
 			agentOf(md).Subtasks[0].RawOperator = &flinkmeta.OperatorState{Stream: &flinkmeta.Stream{Kind: flinkmeta.RelativeStream, Path: file[1:], Size: 3}}
 		}},

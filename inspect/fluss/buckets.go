@@ -105,7 +105,7 @@ func (s *Store) Buckets(ctx context.Context, path flussrpc.TablePath, partition 
 		faults = append(faults, err)
 	}
 	out.Nodes = nodes != nil
-	out.Findings = bucketFindings(out, t, nodes)
+	out.Findings = bucketFindings(out, t, marker, nodes)
 	return out, faults, nil
 }
 
@@ -359,10 +359,23 @@ func judgeBucket(b *Bucket, marker inspect.Offsets, ttl *time.Duration, now time
 	}
 }
 
-func bucketFindings(b Buckets, t flussrpc.Table, nodes map[int32]bucketNode) []inspect.Finding {
+func bucketIDs(buckets []Bucket) []int32 {
+	ids := make([]int32, len(buckets))
+	for i, b := range buckets {
+		ids[i] = b.Bucket
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+func bucketFindings(b Buckets, t flussrpc.Table, marker inspect.Offsets, nodes map[int32]bucketNode) []inspect.Finding {
 	out := []inspect.Finding{}
 	add := collect(&out)
 	ref := []string{"table " + show(t.Path)}
+	if have := bucketIDs(b.Buckets); len(marker) > 0 && !slices.Equal(marker.Partitions(), have) {
+		add(inspect.SeverityError, "fluss-bucket-set", ref, inspect.Named{"marker": marker.Partitions(), "table": have}, "compare the table's id and creation with the job's history; only a start without markers goes through",
+			"the marker names the buckets %s, and %s has %s: it was made again, or its number of buckets changed", figures.Ranges(marker.Partitions(), 8), show(t.Path), figures.Ranges(have, 8))
+	}
 	for _, x := range b.Buckets {
 		numbers := inspect.Named{"bucket": x.Bucket}
 		name := fmt.Sprintf("bucket %d of %s", x.Bucket, show(t.Path))

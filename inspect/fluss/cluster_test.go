@@ -136,7 +136,7 @@ func TestBucketsAgainstAMarker(t *testing.T) {
 	if b := got.Buckets[0]; b.At == nil || !b.At.Equal(now.Now().Add(-time.Hour)) || b.Headroom != "1h0m0s" {
 		t.Errorf("%+v", b)
 	}
-	if want := []string{"fluss-data-loss", "fluss-data-loss"}; !slices.Equal(rules(got.Findings), want) {
+	if want := []string{"fluss-bucket-set", "fluss-data-loss", "fluss-data-loss"}; !slices.Equal(rules(got.Findings), want) {
 		t.Errorf("%q", rules(got.Findings))
 	}
 	now.Advance(2 * time.Hour)
