@@ -59,10 +59,15 @@ func (a *app) needsFile(id string) error {
 		return nil // what this machine did is not known, and no reason not to ask the cluster
 	}
 	for _, e := range read.Entries {
-		if e.Kind == actions.KindTopicSettings || actions.FlinkKind(e.Kind) || actions.ProducerKind(e.Kind) || actions.ArkFlowKind(e.Kind) {
+		if leavesNoRecord(e.Kind) {
 			return fault.New(fault.Usage, "verify", "plan %s is of the kind %s, and leaves no record that could be found by its id", shortID(e.PlanID), safe(e.Kind)).
 				WithHint("give the plan's file")
 		}
 	}
 	return nil
+}
+
+// leavesNoRecord reports whether plans of a kind are found by their files only.
+func leavesNoRecord(kind string) bool {
+	return kind == actions.KindTopicSettings || actions.FlinkKind(kind) || actions.ProducerKind(kind) || actions.ArkFlowKind(kind)
 }

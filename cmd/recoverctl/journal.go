@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -175,8 +176,12 @@ func renderDamage(t *table, damage []journal.Damage) {
 
 func renderOpen(t *table, open []journal.Entry) {
 	for _, e := range open {
-		t.line(fmt.Sprintf("! step %s of run %s, plan %s, was begun at %s and has no outcome: a crash, or it is going on. Ask with recoverctl verify %s",
-			e.Step, e.Run, shortID(e.PlanID), e.Time.UTC().Format(time.RFC3339), e.PlanID))
+		ask := "recoverctl verify " + e.PlanID
+		if leavesNoRecord(e.Kind) {
+			ask = "recoverctl verify FILE, with the file of that plan"
+		}
+		t.line(fmt.Sprintf("! step %s of run %s, plan %s, was begun at %s and has no outcome: a crash, or it is going on. Ask with %s",
+			e.Step, e.Run, shortID(e.PlanID), e.Time.UTC().Format(time.RFC3339), ask))
 	}
 }
 
@@ -196,7 +201,7 @@ func renderRuns(t *table, r journalRead) {
 		}
 		runs[e.Run] = append(runs[e.Run], e)
 	}
-	t.row(text("BEGAN"), text("RUN"), text("PLAN"), text("PROFILE"), text("JOB"), text("TOPIC"), text("WHO"), text("CAME TO"), text("WHY"))
+	t.row(text("BEGAN"), text("RUN"), text("PLAN"), text("PROFILE"), text("JOB"), text("ON"), text("WHO"), text("CAME TO"), text("WHY"))
 	for _, id := range order {
 		run := runs[id]
 		first, last := run[0], run[len(run)-1]
@@ -204,7 +209,7 @@ func renderRuns(t *table, r journalRead) {
 		if last.Event == journal.End {
 			result = last.Result
 		}
-		t.row(text(first.Time.UTC().Format(time.RFC3339)), text(id), text(shortID(first.PlanID)), text(first.Profile), text(first.Job), text(first.Topic),
+		t.row(text(first.Time.UTC().Format(time.RFC3339)), text(id), text(shortID(first.PlanID)), text(first.Profile), text(first.Job), text(cmp.Or(first.Topic, first.Object)),
 			text(first.User+"@"+first.Host), text(result), text(first.Reason))
 	}
 }
@@ -217,7 +222,7 @@ func renderEntries(t *table, r journalRead) {
 	for _, e := range r.Entries {
 		if e.Run != run {
 			run = e.Run
-			t.line(fmt.Sprintf("run %s: plan %s, topic %s (id %s), %s@%s, process %d, profile %s, job %s", e.Run, e.PlanID, e.Topic, e.TopicID, e.User, e.Host, e.PID, e.Profile, e.Job))
+			t.line(fmt.Sprintf("run %s: plan %s, %s, %s@%s, process %d, profile %s, job %s", e.Run, e.PlanID, journalTarget(e), e.User, e.Host, e.PID, e.Profile, e.Job))
 		}
 		what := e.Message
 		if e.Event == journal.Begin {
@@ -231,6 +236,18 @@ func renderEntries(t *table, r journalRead) {
 	if len(r.Entries) == 0 {
 		t.line("the journal holds no such line")
 	}
+}
+
+// journalTarget is what a line is about: a topic, or what else a plan changes and where.
+func journalTarget(e journal.Entry) string {
+	if e.Object == "" {
+		return fmt.Sprintf("topic %s (id %s)", e.Topic, e.TopicID)
+	}
+	target := fmt.Sprintf("%s (id %s)", e.Object, e.ObjectID)
+	if e.System != "" {
+		target += " of " + e.System
+	}
+	return target
 }
 
 // journalOffsets sums up offsets where they are many.
