@@ -38,6 +38,7 @@ type Change struct {
 	write *write.Client
 	seen  actions.FlinkEvidence // as of the step before
 	saved string                // where the plan's savepoint is; empty: not known
+	open  bool                  // the request of the step that writes went out, and Flink itself said nothing
 }
 
 // New makes a change and asks nothing. The error is a fault of kind Config. The
@@ -93,7 +94,10 @@ func (c *Change) Doers() []actions.Doer {
 	var out []actions.Doer
 	for _, about := range actions.FlinkSteps(c.Plan) {
 		if w, ok := writes[about.Name]; ok {
-			out = append(out, actions.Writing(about, w.skip, nil, w.do, w.settle))
+			out = append(out, actions.Writing(about, w.skip, nil, func(ctx context.Context, p *actions.StepProgress) (string, error) {
+				c.open = false
+				return w.do(ctx, p)
+			}, w.settle))
 			continue
 		}
 		r := reads[about.Name]
@@ -236,7 +240,7 @@ func (c *Change) savepoint(ctx context.Context, _ *actions.StepProgress) (string
 	if err := actions.Refused(actions.CheckFlinkJob(c.Plan, c.seen)); err != nil {
 		return "", err
 	}
-	if err := c.write.Savepoint(ctx, c.plan.JobID, c.reach()); err != nil {
+	if err := c.asked(c.write.Savepoint(ctx, c.plan.JobID, c.reach())); err != nil {
 		return "", err
 	}
 	return "Flink has begun: trigger " + c.plan.Trigger, nil
@@ -252,7 +256,7 @@ func (c *Change) stop(ctx context.Context, _ *actions.StepProgress) (string, err
 	if err := c.mayEnd(); err != nil {
 		return "", err
 	}
-	if err := c.write.Stop(ctx, c.plan.JobID, c.reach()); err != nil {
+	if err := c.asked(c.write.Stop(ctx, c.plan.JobID, c.reach())); err != nil {
 		return "", err
 	}
 	return "Flink has begun: trigger " + c.plan.Trigger, nil
@@ -268,10 +272,16 @@ func (c *Change) cancel(ctx context.Context, _ *actions.StepProgress) (string, e
 	if err := c.mayEnd(); err != nil {
 		return "", err
 	}
-	if err := c.write.Cancel(ctx, c.plan.JobID); err != nil {
+	if err := c.asked(c.write.Cancel(ctx, c.plan.JobID)); err != nil {
 		return "", err
 	}
 	return "Flink has begun", nil
+}
+
+// asked notes whether a request that was made may still come to Flink.
+func (c *Change) asked(err error) error {
+	c.open = write.Unanswered(err)
+	return err
 }
 
 // mayEnd asks directly before a job is ended what its end hangs on: that it is as
@@ -306,10 +316,10 @@ func (c *Change) submit(ctx context.Context, _ *actions.StepProgress) (string, e
 	if c.seen.Old != nil && !inspect.Ended(c.seen.Old.State) {
 		return "", actions.Refusef(actions.StageSubmit, "job-not-ended", "job %s is %s: nothing is started before it has ended", c.plan.JobID, safetext.Of(c.seen.Old.State))
 	}
-	err := c.write.Run(ctx, c.plan.Jar, write.Run{
+	err := c.asked(c.write.Run(ctx, c.plan.Jar, write.Run{
 		JobID: c.plan.NewJobID, EntryClass: c.plan.EntryClass, Arguments: c.plan.Arguments, Parallelism: c.plan.Parallelism,
 		Point: c.plan.Point, AllowNonRestoredState: c.plan.AllowLeft,
-	})
+	}))
 	if err != nil {
 		return "", err
 	}

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/recoverctl/recoverctl/actions"
+	"github.com/recoverctl/recoverctl/internal/fault"
+	"github.com/recoverctl/recoverctl/internal/journal"
 	"github.com/recoverctl/recoverctl/internal/testkit/flinktest"
 )
 
@@ -75,6 +77,38 @@ func TestAFaultAtEachRequest(t *testing.T) {
 						}
 						s.wrote(strings.Split(way.wrote, ",")...)
 					})
+				}
+			}
+		}
+	}
+}
+
+// A request of which Flink itself says nothing may still come: that nothing is seen of
+// it is unknown, and never told as not done. Where Flink says no, nothing can come.
+func TestARequestThatMayStillComeIsNotCalledNotDone(t *testing.T) {
+	for _, way := range []struct {
+		kind, point string
+		writes      int
+	}{{actions.KindRollback, own, 3}, {actions.KindRollback, saved, 2}, {actions.KindSavepoint, "", 1}, {actions.KindStop, "", 1}, {actions.KindCancel, "", 1}} {
+		for f, open := range map[flinktest.Fault]bool{flinktest.LostBefore: true, flinktest.Page: true, flinktest.Unavailable: false} {
+			for nth := range way.writes {
+				s := newScene(t).mustMake(way.kind, to(way.point))
+				s.cluster.Fails(at(nth, f, true))
+				result, refused, err := s.apply()
+				if refused != nil || err == nil {
+					t.Fatalf("%v, %v", refused, err)
+				}
+				last := ""
+				for _, e := range s.lines.all {
+					if e.Event == journal.Outcome {
+						last = e.Result
+					}
+				}
+				switch {
+				case open && (result.Verdict == actions.NotStarted || fault.KindOf(err) != fault.Unknown && fault.KindOf(err) != fault.Partial || last != journal.Unknown || !strings.Contains(err.Error(), "may still come")):
+					t.Errorf("%s %s, request %d, fault %d: %s, the journal says %s: %v", way.kind, way.point, nth, f, result.Verdict, last, err)
+				case !open && last != journal.Failed:
+					t.Errorf("%s %s, request %d, refused by Flink: %s, the journal says %s: %v", way.kind, way.point, nth, result.Verdict, last, err)
 				}
 			}
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/recoverctl/recoverctl/actions"
 	"github.com/recoverctl/recoverctl/inspect"
+	"github.com/recoverctl/recoverctl/internal/fault"
 	"github.com/recoverctl/recoverctl/internal/safetext"
 )
 
@@ -97,15 +98,18 @@ func (c *Change) settleSubmit(ctx context.Context) (actions.Settlement, string, 
 	}, "Flink does not know job "+c.plan.NewJobID)
 }
 
-// settled looks for the trace of a request. Flink may still be at one whose answer
-// was lost. Should it carry it out later, nothing is lost: the same plan asks with
-// the same id, which Flink then knows.
+// settled looks for the trace of a request. One that Flink itself said nothing of may
+// come yet: that it is not seen is no proof that it was not made. Should it be carried
+// out later, nothing is done twice: the same plan asks with the same id, which Flink
+// then knows.
 func (c *Change) settled(ctx context.Context, trace func() string, none string) (actions.Settlement, string, error) {
 	switch found, err := c.watch().Trace(ctx, trace); {
 	case err != nil:
 		return actions.Unsettled, "", err
 	case found != "":
 		return actions.Happened, found, nil
+	case c.open:
+		return actions.Unsettled, "", fault.New(fault.Unknown, "apply", "%s; a request without an answer may still come. The same plan asks again, and nothing is done twice by that", none)
 	default:
 		return actions.NotHappened, none, nil
 	}

@@ -6,6 +6,7 @@ import (
 	"crypto/tls"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -115,6 +116,19 @@ func (c *Client) Unknown(what, why string) *fault.Fault {
 	return f
 }
 
+// UnansweredError is within the fault of a request of which the server itself said
+// nothing: it may still be carried out when the fault is read.
+type UnansweredError struct{ why string }
+
+func (e *UnansweredError) Error() string { return e.why }
+
+// Unanswered is Unknown for a request of which the server itself said nothing.
+func (c *Client) Unanswered(what, why string) *fault.Fault {
+	f := c.Unknown(what, why)
+	f.Message, f.Err = fmt.Sprintf("whether %s was done is unknown", what), &UnansweredError{why}
+	return f
+}
+
 // noAnswer tells a connection that was never made, over which nothing went, from
 // an answer that was lost.
 func (c *Client) noAnswer(ctx context.Context, what string, err error) error {
@@ -135,5 +149,5 @@ func (c *Client) noAnswer(ctx context.Context, what string, err error) error {
 		return fault.New(fault.Unreachable, c.options.Op, "%s is not trusted, and %s was not sent: %s", shown, what, why).
 			WithHint("give its authority as ca-file").WithRef(shown.String())
 	}
-	return c.Unknown(what, "no answer came: "+why.String())
+	return c.Unanswered(what, "no answer came: "+why.String())
 }

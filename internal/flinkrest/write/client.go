@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -94,7 +95,7 @@ func (c *Client) send(ctx context.Context, r request, answer any) error {
 	case !a.Success():
 		return c.refused(r, a)
 	case httpread.IsHTML(a.ContentType, a.Body):
-		return c.http.Unknown(r.what, "it answers with an HTML page, as Flink does not").WithHint("is there a proxy or a login page before Flink's REST port?")
+		return c.http.Unanswered(r.what, "it answers with an HTML page, as Flink does not").WithHint("is there a proxy or a login page before Flink's REST port?")
 	case answer == nil:
 		return nil
 	}
@@ -133,7 +134,26 @@ func (c *Client) refused(r request, a httpread.Answer) error {
 		return f(fault.Unsupported, "%s was refused: %s redirects (%s), which is not followed", what, a.URL, status).
 			WithHint("give the address of the JobManager itself")
 	}
+	if !spoke(a) {
+		return c.http.Unanswered(what, "it answers "+status+said)
+	}
 	return c.http.Unknown(what, "it answers "+status+said)
+}
+
+// Unanswered reports whether an error is of a request of which Flink itself said
+// nothing: no answer came, or what lies between answered. Flink may still get it.
+func Unanswered(err error) bool {
+	var unanswered *httponce.UnansweredError
+	return errors.As(err, &unanswered)
+}
+
+// spoke reports whether an answer that is no success is Flink's own, which has a list of
+// errors.
+func spoke(a httpread.Answer) bool {
+	var answer struct {
+		Errors []string `json:"errors"`
+	}
+	return json.Unmarshal(a.Body, &answer) == nil && len(answer.Errors) > 0
 }
 
 // said is what Flink says, on one line: of a Java exception its last cause, of a
