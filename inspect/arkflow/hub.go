@@ -691,6 +691,12 @@ func rejudged(points []Point, t Target) []Point {
 				r.Result = version
 			case RuleFormat:
 				r.Result = format
+			case RuleTaskSet:
+				have := make([]string, 0, len(p.Tasks))
+				for _, task := range p.Tasks {
+					have = append(have, task.Task)
+				}
+				r.Result, r.Message, p.Missing = taskSet(t, have)
 			}
 			bad := r.Result == inspect.Failed || r.Result == inspect.WouldFail
 			open := r.Result == inspect.NotChecked

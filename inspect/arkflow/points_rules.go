@@ -181,31 +181,13 @@ func (p *Point) judgeTasks(j *judging, t Target, m artefact.Manifest) {
 	}
 	j.check(RuleTasksOnce, "no task is in it twice", len(twice) == 0, figures.Count(len(seen), "task", "tasks"), "twice in it: "+few(twice))
 	const set = "its tasks are those that the job must have"
-	if t.Tasks == nil {
-		j.say(RuleTaskSet, set, inspect.NotChecked, "the job's plan is not exposed; the point has %d tasks", len(seen))
-	} else {
-		var more []string
-		for _, id := range t.Tasks {
-			if !seen[id] {
-				p.Missing = append(p.Missing, id)
-			}
-		}
-		for _, a := range m.TaskAttempts {
-			if !slices.Contains(t.Tasks, a.TaskID) {
-				more = append(more, a.TaskID)
-			}
-		}
-		switch {
-		case t.Rescales && len(p.Missing)+len(more) > 0:
-			j.say(RuleTaskSet, set, inspect.NotChecked, "the job rescales: %d planned tasks are not in it, and %d of it are not planned; whether that can be restored is not known here", len(p.Missing), len(more))
-		case len(p.Missing) > 0:
-			j.say(RuleTaskSet, set, inspect.Failed, "%d of %d planned tasks are not in it and would begin empty: %s", len(p.Missing), len(t.Tasks), few(p.Missing))
-		case len(more) > 0:
-			j.say(RuleTaskSet, set, inspect.Failed, "it holds tasks that the job does not have: %s", few(more))
-		default:
-			j.say(RuleTaskSet, set, inspect.Passed, "all %d", len(t.Tasks))
-		}
+	tasks := make([]string, 0, len(m.TaskAttempts))
+	for _, a := range m.TaskAttempts {
+		tasks = append(tasks, a.TaskID)
 	}
+	result, message, missing := taskSet(t, tasks)
+	p.Missing = missing
+	j.say(RuleTaskSet, set, result, "%s", message)
 	var stateless []string
 	for _, a := range m.TaskAttempts {
 		if !slices.ContainsFunc(m.StateSnapshots, func(r artefact.SnapshotRef) bool { return r.TaskID == a.TaskID }) {
@@ -214,6 +196,34 @@ func (p *Point) judgeTasks(j *judging, t Target, m artefact.Manifest) {
 	}
 	j.check(RuleStateOfTasks, "there is state of every task", len(stateless) == 0 && len(m.TaskAttempts) > 0,
 		figures.Count(len(m.TaskAttempts), "task", "tasks")+" in "+figures.Count(len(p.States), "object", "objects"), "no state of: "+few(stateless))
+}
+
+// taskSet compares the tasks that a point has with those that its target must have.
+func taskSet(t Target, have []string) (result inspect.RuleResult, message string, missing []string) {
+	missing = []string{}
+	if t.Tasks == nil {
+		return inspect.NotChecked, fmt.Sprintf("the job's plan is not exposed; the point has %s", figures.Count(len(have), "task", "tasks")), missing
+	}
+	var more []string
+	for _, id := range t.Tasks {
+		if !slices.Contains(have, id) {
+			missing = append(missing, id)
+		}
+	}
+	for _, id := range have {
+		if !slices.Contains(t.Tasks, id) {
+			more = append(more, id)
+		}
+	}
+	switch {
+	case t.Rescales && len(missing)+len(more) > 0:
+		return inspect.NotChecked, fmt.Sprintf("the job rescales: %d planned tasks are not in it, and %d of it are not planned; whether that can be restored is not known here", len(missing), len(more)), missing
+	case len(missing) > 0:
+		return inspect.Failed, fmt.Sprintf("%d of %d planned tasks are not in it and would begin empty: %s", len(missing), len(t.Tasks), few(missing)), missing
+	case len(more) > 0:
+		return inspect.Failed, "it holds tasks that the job does not have: " + few(more), missing
+	}
+	return inspect.Passed, fmt.Sprintf("all %d", len(t.Tasks)), missing
 }
 
 // judgeStates tells of the objects with state.
