@@ -67,13 +67,15 @@ type Facts struct {
 	Config  *arkhub.StreamConfig
 	Configs bool // the node's configuration was read: a stream that is not in it is not configured
 
-	Job      *arkhub.Job
-	Detail   *arkhub.Detail
-	Rounds   []arkhub.Checkpoint // nil: not read
-	Points   *PointList          // nil: the store was not looked at
-	Versions []arkhub.Version    // nil: not read
-	Health   *Health
-	Rollback *Target // where a rollback would go; nil: none is thought of
+	Job    *arkhub.Job
+	Detail *arkhub.Detail
+	Rounds []arkhub.Checkpoint // nil: not read
+	// RoundsPartial: there are others, which could not be read.
+	RoundsPartial bool
+	Points        *PointList       // nil: the store was not looked at
+	Versions      []arkhub.Version // nil: not read
+	Health        *Health
+	Rollback      *Target // where a rollback would go; nil: none is thought of
 
 	Operations []arkhub.Operation // of the subject, or of all; nil: not read
 	Nodes      []arkhub.Node      // nil: not read

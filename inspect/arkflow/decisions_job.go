@@ -25,6 +25,9 @@ func withJob(ask func(Facts, arkhub.Job) answer) func(Facts) answer {
 	}
 }
 
+// someRounds is why that a round is not there says nothing.
+const someRounds = "not all rounds that the hub has on record of the job could be read"
+
 const noStore = "the checkpoint store was not looked at: recoverctl inspect arkflow points ID reads it"
 
 func withPoints(ask func(Facts, PointList) answer) func(Facts) answer {
@@ -136,6 +139,8 @@ func jobRows() []row {
 				switch {
 				case id == "":
 					return isClear("it names none")
+				case at < 0 && f.RoundsPartial:
+					return unasked(someRounds)
 				case at < 0:
 					return holds(evidence("checkpoint_id %s", id), "the job names %s, of which the hub has no record", safetext.Of(id))
 				case f.Rounds[at].Status != arkhub.RoundCompleted:
@@ -178,6 +183,9 @@ func jobRows() []row {
 	return rows
 }
 
+// rulesOfReading are not asked of a point that could not be read whole.
+var rulesOfReading = []string{RuleManifestThere, RuleManifestReads, RuleStateThere, RuleStateSealed}
+
 // points lists the completed points that something is so of.
 func points(l PointList, one, many string, is func(Point) (string, bool)) answer {
 	var found []string
@@ -186,7 +194,9 @@ func points(l PointList, one, many string, is func(Point) (string, bool)) answer
 		if p.Status != arkhub.RoundCompleted && p.Status != "" {
 			continue
 		}
-		if p.Verdict == inspect.Unknown {
+		if slices.ContainsFunc(p.Rules, func(r inspect.Rule) bool {
+			return r.Result == inspect.NotChecked && slices.Contains(rulesOfReading, r.Code)
+		}) {
 			unread++
 		}
 		if why, so := is(p); so {
@@ -196,8 +206,8 @@ func points(l PointList, one, many string, is func(Point) (string, bool)) answer
 	if len(found) > 0 {
 		return holds(found, "%s: %s", plural(uint64(len(found)), one, many), few(found)).with("count", len(found))
 	}
-	if unread > 0 && unread == len(l.Points) {
-		return unasked("no point could be read")
+	if unread > 0 {
+		return unasked("%d of %d points could not be read, or not whole", unread, len(l.Points))
 	}
 	return isClear("of %d points none", len(l.Points))
 }
@@ -232,6 +242,9 @@ func nothingCompleted(f Facts, j arkhub.Job) answer {
 		if c.Status == arkhub.RoundCompleted {
 			return isClear("%s is completed", c.ID)
 		}
+	}
+	if f.RoundsPartial {
+		return unasked(someRounds)
 	}
 	return holds(evidence("%d rounds on record, none completed", len(f.Rounds)), "the job keeps state, and no checkpoint or savepoint of it was ever completed")
 }
@@ -274,6 +287,9 @@ func nothingRestorable(f Facts, t Target) answer {
 		if closed++; may && format == *t.FormatVersion {
 			return isClear("%s can be restored by version %d", c.ID, *t.Version)
 		}
+	}
+	if f.RoundsPartial {
+		return unasked(someRounds)
 	}
 	rule := "of version %d itself"
 	if t.Generation == arkhub.GenerationUpgrades {
@@ -353,6 +369,9 @@ func startedCold(f Facts, j arkhub.Job) answer {
 		if may && c.Kind.Or("") == kindOfPolicy(j.Spec.Recovery.Or(policyCheckpoint)) && c.FormatVersion.Or(0) == j.Spec.State.FormatVersion.Or(arkhub.DefaultFormatVersion) {
 			return isClear("it may have been restored from %s", c.ID)
 		}
+	}
+	if f.RoundsPartial {
+		return unasked(someRounds)
 	}
 	if older == 0 {
 		return isClear("it was started before anything was completed")

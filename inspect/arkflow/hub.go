@@ -476,7 +476,7 @@ func (r *reading) job(ctx context.Context, j arkhub.Job) (JobState, Facts) {
 	var upgrade *string
 	var active *UpgradeState
 	if d, err := r.hub.client.Detail(ctx, j.ID); r.note("the detail of "+safetext.Of(j.ID).String(), err) {
-		f.Detail, f.Rounds, f.Operations = &d, d.Checkpoints, d.Operations
+		f.Detail, f.Rounds, f.Operations, f.RoundsPartial = &d, d.Checkpoints, d.Operations, d.CheckpointsPartial
 		explicit, progress = d.CheckpointHealth, recoveryProgress(d)
 		if u := d.ActiveUpgrade.Or(arkhub.Upgrade{}); u.Active() {
 			word, state := u.ID+": "+u.Phase.Or("phase not known"), upgradeState(u)
@@ -485,13 +485,19 @@ func (r *reading) job(ctx context.Context, j arkhub.Job) (JobState, Facts) {
 	}
 	if f.Rounds == nil {
 		if l, err := r.hub.client.Checkpoints(ctx, j.ID); r.note("the rounds of "+safetext.Of(j.ID).String(), err) {
-			f.Rounds = append([]arkhub.Checkpoint{}, l.Items...)
+			f.Rounds, f.RoundsPartial = append([]arkhub.Checkpoint{}, l.Items...), l.Dropped > 0 || l.Cut
 		}
+	}
+	if f.RoundsPartial {
+		r.unchecked = append(r.unchecked, someRounds+" ("+safetext.Of(j.ID).String()+")")
 	}
 	if l, err := r.hub.client.Versions(ctx, j.ID); r.note("the versions of "+safetext.Of(j.ID).String(), err) {
 		f.Versions = append([]arkhub.Version{}, l.Items...)
 	}
 	health := HealthOf(f.Rounds, j, explicit, r.now)
+	if f.RoundsPartial && !explicit.IsKnown() {
+		health.State, health.Sentence = HealthUnknown, someRounds+"; of those that were: "+health.Sentence
+	}
 	f.Health = &health
 	state := JobState{
 		ID: j.ID, Version: j.Version.Pointer(), Desired: j.DesiredState.Pointer(), Observed: j.ObservedState.Pointer(), Convergence: j.Convergence.Pointer(),
@@ -554,7 +560,9 @@ func (h *Hub) Job(ctx context.Context, id, place string) (JobDetail, error) {
 	for _, t := range plan.Tasks {
 		out.Tasks = append(out.Tasks, PlannedTask{ID: t.ID, Node: placed(f.Detail, t.ID)})
 	}
-	r.points(ctx, place, TargetOf(j, plan, r.state.Generation), &f)
+	target := TargetOf(j, plan, r.state.Generation)
+	target.Partial = f.RoundsPartial
+	r.points(ctx, place, target, &f)
 	health := f.Health.within(*f.Points, r.now)
 	f.Health, f.Points.Health = &health, health
 	out.Job.Health, out.Job.Protected = health, ProtectionOfJob(j, health)
@@ -659,7 +667,7 @@ func versionsOf(f Facts, j arkhub.Job, list PointList) []VersionState {
 		current := j.Version.Or(0) == n
 		selection := list.Selection
 		if !current {
-			t.Recovery = policySavepoint
+			t.Recovery, t.Partial = policySavepoint, f.RoundsPartial
 			selection = selectPoint(rejudged(list.Points, t), t)
 		}
 		out = append(out, VersionState{Version: n, FormatVersion: t.FormatVersion, Created: moment(v.Created), Current: current, Restorable: selection.ID, Selection: selection})

@@ -195,6 +195,20 @@ func (l *WriteAheadLog) Suspect(sequence uint64) bool {
 	})
 }
 
+// suspectIn is how many sequences of a window lie in pages that are not what was
+// written.
+func (l *WriteAheadLog) suspectIn(w Window) (n uint64) {
+	for at := w.From; at <= w.To; at++ {
+		if l.Suspect(at) {
+			n++
+		}
+		if at == w.To {
+			break
+		}
+	}
+	return n
+}
+
 // Headline is the log in one sentence: what decides first.
 func (l *WriteAheadLog) Headline() string {
 	switch {
@@ -209,7 +223,11 @@ func (l *WriteAheadLog) Headline() string {
 	case len(l.Gaps) > 0:
 		return fmt.Sprintf("a start replays %s behind the cursor %s, and entries in between are missing", plural(l.Window.Entries, "entry", "entries"), sequence(*l.Cursor))
 	case l.Window != nil:
-		return fmt.Sprintf("a start replays %s: sequences %s to %s", plural(l.Window.Entries, "entry", "entries"), sequence(l.Window.From), sequence(l.Window.To))
+		text := fmt.Sprintf("a start replays %s: sequences %s to %s", plural(l.Window.Entries, "entry", "entries"), sequence(l.Window.From), sequence(l.Window.To))
+		if n := l.suspectIn(*l.Window); n > 0 {
+			text += fmt.Sprintf(", %s of them from a page that is damaged", sequence(n))
+		}
+		return text
 	default:
 		return fmt.Sprintf("a start replays nothing: everything up to the cursor %s counts as acknowledged", sequence(*l.Cursor))
 	}

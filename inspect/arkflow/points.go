@@ -105,6 +105,9 @@ type Target struct {
 	Rescales      bool              `json:"rescales"` // the task set may differ
 	Generation    arkhub.Generation `json:"generation"`
 	StoreURI      string            `json:"storeUri"`
+
+	// Partial: the hub has rounds of the job on record that could not be read.
+	Partial bool `json:"-"`
 }
 
 // TargetOf is the target that a job is now: its version with its plan.

@@ -81,7 +81,7 @@ func (p *Points) List(ctx context.Context, place string, rounds []arkhub.Checkpo
 		if err := ctx.Err(); err != nil {
 			return list, err
 		}
-		point, err := store.point(ctx, found[id], target, rounds != nil)
+		point, err := store.point(ctx, found[id], target, rounds != nil && !target.Partial)
 		if err != nil {
 			faults = append(faults, err)
 		}

@@ -55,6 +55,8 @@ func selectPoint(points []Point, t Target) Selection {
 		return Selection{Why: "no hub with jobs was asked: what it would select is not known"}
 	case t.Recovery == "" || t.Version == nil || t.FormatVersion == nil:
 		return Selection{Why: "the job's description is not exposed: what the hub would select is not known"}
+	case t.Partial:
+		return Selection{Why: someRounds + ": what the hub would select is not known"}
 	case t.Recovery == policyFail:
 		return Selection{Known: true, Why: "the job's recovery policy is fail: nothing is restored", Better: bestPoint(points)}
 	}

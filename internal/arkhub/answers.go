@@ -252,18 +252,21 @@ func (m JobMetrics) AllZero() bool {
 // Detail is everything that a hub says about one job in one answer. The lists
 // are null where the hub has no such field.
 type Detail struct {
-	Job              Job               `json:"job"`
-	Plan             Plan              `json:"plan"`
-	Tasks            []Task            `json:"tasks"`
-	Nodes            []Node            `json:"nodes"`
-	Operations       []Operation       `json:"operations"`
-	Checkpoints      []Checkpoint      `json:"checkpoints"`
-	ActiveUpgrade    Fact[Upgrade]     `json:"active_upgrade"`
-	Metrics          JobMetrics        `json:"metrics"`
-	CheckpointHealth Text              `json:"checkpoint_health"`
-	SourcePositions  Fact[[]Position]  `json:"source_positions"`
-	Restored         Fact[[]Position]  `json:"restored_positions"`
-	Recovery         Fact[RecoveryWay] `json:"recovery"`
+	Job         Job          `json:"job"`
+	Plan        Plan         `json:"plan"`
+	Tasks       []Task       `json:"tasks"`
+	Nodes       []Node       `json:"nodes"`
+	Operations  []Operation  `json:"operations"`
+	Checkpoints []Checkpoint `json:"checkpoints"`
+	// CheckpointsPartial: there are rows of it that lack what makes them one, or more
+	// than are read.
+	CheckpointsPartial bool              `json:"-"`
+	ActiveUpgrade      Fact[Upgrade]     `json:"active_upgrade"`
+	Metrics            JobMetrics        `json:"metrics"`
+	CheckpointHealth   Text              `json:"checkpoint_health"`
+	SourcePositions    Fact[[]Position]  `json:"source_positions"`
+	Restored           Fact[[]Position]  `json:"restored_positions"`
+	Recovery           Fact[RecoveryWay] `json:"recovery"`
 }
 
 // RecoveryWay is how far a recovery has come.

@@ -112,6 +112,8 @@ func readDetail(raw json.RawMessage) (Detail, bool) {
 	d := parts.Detail
 	d.Tasks, d.Metrics = part[Task](parts.Tasks), parts.Metrics.Or(JobMetrics{})
 	d.Nodes, d.Operations, d.Checkpoints = part[Node](parts.Nodes), part[Operation](parts.Operations), part[Checkpoint](parts.Checkpoints)
+	var rounds []json.RawMessage
+	d.CheckpointsPartial = json.Unmarshal(parts.Checkpoints, &rounds) == nil && len(rounds) != len(d.Checkpoints)
 	return d, true
 }
 

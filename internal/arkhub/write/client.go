@@ -102,8 +102,9 @@ func (c *Client) send(ctx context.Context, r request, answer any) error {
 }
 
 // refused is the fault of an answer that is no success. What the hub refuses with
-// its own code was not done; a status from 500 on may come from what lies between,
-// after the hub has done it, unless it says that it is no leader.
+// its own code was not done, but for the one that older hubs have for a storage that
+// failed in the middle; a status from 500 on may come from what lies between, after the
+// hub has done it, unless it says that it is no leader.
 func (c *Client) refused(what string, a httpread.Answer) error {
 	r := arkhub.ReadRefusal(a, c.conceal)
 	sure := r.Code == "hub_standby" || r.Code == "stale_leader"
@@ -111,7 +112,8 @@ func (c *Client) refused(what string, a httpread.Answer) error {
 		return fault.New(fault.Unsupported, op, "%s was refused: %s redirects (%d), which is not followed", what, a.URL, a.Status).
 			WithHint("give the address of the hub itself").WithRef(a.URL.String())
 	}
-	if a.Status >= 500 && !sure || a.Status == http.StatusRequestTimeout {
+	storage := r.Code == "agent_request_rejected" && a.Status == http.StatusBadRequest // older hubs say so where their storage failed, too
+	if a.Status >= 500 && !sure || a.Status == http.StatusRequestTimeout || storage {
 		return c.http.Unknown(what, r.Error())
 	}
 	return r.Fault(what, a.URL)

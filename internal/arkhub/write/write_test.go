@@ -122,20 +122,21 @@ func TestAnswersThatAreLost(t *testing.T) {
 		kind    fault.Kind
 		effects int
 	}{
-		"the answer is lost":             {arkhubtest.LoseAnswer, fault.Unknown, 1},
-		"the request is lost":            {arkhubtest.LoseRequest, fault.Unknown, 0},
-		"half of the answer":             {arkhubtest.Cut(20), fault.Unknown, 1},
-		"a proxy gives up after the hub": {gateway, fault.Unknown, 1},
-		"a page after the hub":           {page, fault.Unknown, 1},
-		"an empty success":               {arkhubtest.Say(200, "application/json", ""), fault.Unknown, 0},
-		"a job of another name":          {arkhubtest.Say(200, "application/json", `{"job_id":"other"}`), fault.Unknown, 0},
-		"the database fails":             {arkhubtest.Refuse(503, "repository_unavailable", "no database"), fault.Unknown, 0},
-		"a standby":                      {arkhubtest.Standby("http://leader:8080"), fault.Unreachable, 0},
-		"a fenced leader":                {arkhubtest.Refuse(503, "stale_leader", "fenced"), fault.Unreachable, 0},
-		"forbidden":                      {arkhubtest.Refuse(403, "forbidden", "Operator is not authorized"), fault.Denied, 0},
-		"an upgrade holds it":            {arkhubtest.Refuse(409, "orchestration_in_progress", "An upgrade"), fault.Busy, 0},
-		"changed meanwhile":              {arkhubtest.Refuse(412, "generation_conflict", "Expected 1"), fault.Drift, 0},
-		"too many requests":              {arkhubtest.Say(429, "", ""), fault.Unreachable, 0},
+		"the answer is lost":                {arkhubtest.LoseAnswer, fault.Unknown, 1},
+		"the request is lost":               {arkhubtest.LoseRequest, fault.Unknown, 0},
+		"half of the answer":                {arkhubtest.Cut(20), fault.Unknown, 1},
+		"a proxy gives up after the hub":    {gateway, fault.Unknown, 1},
+		"a page after the hub":              {page, fault.Unknown, 1},
+		"an empty success":                  {arkhubtest.Say(200, "application/json", ""), fault.Unknown, 0},
+		"a job of another name":             {arkhubtest.Say(200, "application/json", `{"job_id":"other"}`), fault.Unknown, 0},
+		"the database fails":                {arkhubtest.Refuse(503, "repository_unavailable", "no database"), fault.Unknown, 0},
+		"the storage of an older hub fails": {arkhubtest.Refuse(400, "agent_request_rejected", "Storage error"), fault.Unknown, 0},
+		"a standby":                         {arkhubtest.Standby("http://leader:8080"), fault.Unreachable, 0},
+		"a fenced leader":                   {arkhubtest.Refuse(503, "stale_leader", "fenced"), fault.Unreachable, 0},
+		"forbidden":                         {arkhubtest.Refuse(403, "forbidden", "Operator is not authorized"), fault.Denied, 0},
+		"an upgrade holds it":               {arkhubtest.Refuse(409, "orchestration_in_progress", "An upgrade"), fault.Busy, 0},
+		"changed meanwhile":                 {arkhubtest.Refuse(412, "generation_conflict", "Expected 1"), fault.Drift, 0},
+		"too many requests":                 {arkhubtest.Say(429, "", ""), fault.Unreachable, 0},
 		"a redirect": {func(w http.ResponseWriter, r *http.Request, _ http.Handler) bool {
 			http.Redirect(w, r, "http://elsewhere/", http.StatusTemporaryRedirect)
 			return true
