@@ -68,10 +68,14 @@ func checkArkFlowRollback(p ArkFlowPlan, e ArkFlowEvidence) *Refusal {
 			}
 			return nil // started: it is left to prove
 		}
-		if s := e.Job.Points.Selection; s.ID != p.Point {
+		s := e.Job.Points.Selection
+		if s.ID != p.Point {
 			return refusedAt(StageRestore, refuse("restore-not-accepted", nil, "a start would restore %s now, and the plan says %s: %s", quote(orNothing(s.ID)), quote(p.Point), safetext.Of(s.Why)))
 		}
-		return nil
+		if sideOf(j.Desired) == arkRunning {
+			return nil // asked to start: it is left to watch it
+		}
+		return refusedAt(StageRestore, notRestorable(arkflow.VersionState{Version: p.Version, Restorable: s.ID, Selection: s}))
 	case p.From:
 	default:
 		return refusedAt(StageJob, refuse("job-changed", nil, "job %s is of version %d, and the plan goes from %d to %d", safetext.Of(j.ID), *j.Version, p.From, p.Version))

@@ -38,7 +38,8 @@ type Change struct {
 	write *write.Client
 	to    string                  // the address that write asks
 	seen  actions.ArkFlowEvidence // as of the last look
-	open  bool                    // the request of the step that writes went out, and nobody knows what became of it
+	asked bool                    // the request of the step that writes was made
+	open  bool                    // and nobody knows what became of it
 }
 
 // New makes a change and asks nothing. The error is a fault of kind Config. The
@@ -136,7 +137,7 @@ func (c *Change) look(ctx context.Context, stage actions.Stage) error {
 // once is a step that writes: the job is read, what is done already is not asked
 // for, what is not as planned is refused, and one request is sent.
 func (c *Change) once(ctx context.Context, step actions.Step, done func() string, send func(context.Context) error) (string, error) {
-	c.open = false
+	c.asked, c.open = false, false
 	if err := c.look(ctx, step.Stage); err != nil {
 		return "", err
 	}
@@ -155,7 +156,7 @@ func (c *Change) once(ctx context.Context, step actions.Step, done func() string
 	if err := c.toLeader(); err != nil {
 		return "", err
 	}
-	c.open = true // also where a defect of this program stops it after the request
+	c.asked, c.open = true, true // also where a defect of this program stops it after the request
 	err := send(ctx)
 	c.open = err != nil && mayCome(err)
 	if err != nil {
@@ -176,8 +177,11 @@ func mayCome(err error) bool {
 // nothing is seen of it says nothing: it may come late, and is never sent again
 // because of that.
 func (c *Change) settled(ctx context.Context, done func() string) (actions.Settlement, string, error) {
-	if !c.open {
+	switch {
+	case !c.asked:
 		return actions.NotHappened, "nothing was sent", nil
+	case !c.open:
+		return actions.NotHappened, "the hub did not take it", nil
 	}
 	switch found, err := c.watch().Trace(ctx, done); {
 	case err != nil:

@@ -275,3 +275,39 @@ func TestAPlanAfterAnotherLeader(t *testing.T) {
 		t.Errorf("%s: %s", v.Verdict, v.Message)
 	}
 }
+
+// A point of which a part has gone missing since is not started from, though the hub
+// would still choose it.
+func TestAPointThatIsNotWholeAnyMoreIsNotStartedFrom(t *testing.T) {
+	t.Parallel()
+	s := rolledForward(t, arkhub.GenerationJobs)
+	s.mustMake(actions.KindArkFlowRollback)
+	s.lines.cut = len(s.lines.all) + 6 // it ends when the job is of the lower version
+	if _, _, err := s.apply(); err == nil {
+		t.Fatal("it did not end")
+	}
+	s.lines.cut = 0
+	e := s.asPlanned()
+	if refused := actions.CheckArkFlow(s.plan, e); refused != nil {
+		t.Fatal(refused.Problem.Message)
+	}
+	e.Job.Points.Selection.Better = "savepoint-0-1"
+	if refused := actions.CheckArkFlow(s.plan, e); refused == nil || refused.Problem.Code != "point-not-whole" {
+		t.Errorf("%+v", refused)
+	}
+}
+
+// What a hub refuses in its own words is told as refused, and not as never sent.
+func TestWhatAHubRefusesWasSent(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, arkhub.GenerationJobs)
+	s.set(1)
+	s.mustMake(actions.KindArkFlowSavepoint)
+	s.hub.Break(arkhubtest.On("POST", "/savepoints", arkhubtest.Say(429, "", "")))
+	result, refused, err := s.apply()
+	if refused != nil || err == nil || result.Verdict != actions.NotStarted || strings.Contains(err.Error(), "nothing was sent") || !strings.Contains(err.Error(), "the hub did not take it") {
+		t.Errorf("%s, %v, %v", result.Verdict, refused, err)
+	}
+	s.hub.Break()
+	s.applied()
+}

@@ -238,17 +238,18 @@ func (c *Change) directlyAfter(ctx context.Context, r *reading) error {
 		return at(actions.StageAfterChange, fault.Wrap(fault.Unknown, "apply", e.Err, "the coordinator acknowledged it, and then the entry could not be read"))
 	}
 	if v := actions.JudgeProducer(c.Plan, e); v.Verdict != actions.Applied {
-		return c.notAsPlanned(v)
+		return c.notAsPlanned("the coordinator acknowledged it", v)
 	}
 	return nil
 }
 
-func (c *Change) notAsPlanned(v actions.OperationVerdict) error {
+// notAsPlanned is the fault of an entry that is not as planned after what was done.
+func (c *Change) notAsPlanned(done string, v actions.OperationVerdict) error {
 	kind, _ := v.Verdict.Exit()
 	if v.Verdict == actions.NotStarted {
 		kind = fault.Drift
 	}
-	return at(actions.StageAfterChange, fault.New(kind, "apply", "the coordinator acknowledged it, and the entry is not as planned: %s", v.Message).
+	return at(actions.StageAfterChange, fault.New(kind, "apply", "%s, and the entry is not as planned: %s", done, v.Message).
 		WithHint("does the producer's sink run? ask again with recoverctl verify"))
 }
 
@@ -297,7 +298,10 @@ func (c *Change) reread(ctx context.Context, _ *actions.StepProgress) (string, e
 	if v.Verdict == actions.Applied {
 		return "read from a fresh connection: " + v.Message, nil
 	}
-	return "", c.notAsPlanned(v)
+	if c.sent == notSent {
+		return "", c.notAsPlanned("nothing was sent, because the entry was as planned before", v)
+	}
+	return "", c.notAsPlanned("it was sent", v)
 }
 
 // Verify reads everything again from a fresh connection and says what has become

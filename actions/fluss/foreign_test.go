@@ -2,10 +2,12 @@ package fluss_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/recoverctl/recoverctl/actions"
+	"github.com/recoverctl/recoverctl/actions/fluss"
 	"github.com/recoverctl/recoverctl/internal/fault"
 	"github.com/recoverctl/recoverctl/internal/journal"
 	"github.com/recoverctl/recoverctl/internal/testkit/flusstest"
@@ -56,4 +58,27 @@ func (s *scene) outcome() string {
 		}
 	}
 	return out
+}
+
+// An entry that was as planned already, so that nothing is sent, and is not any more at
+// the end: that is said, and nobody is told that something was acknowledged.
+func TestAnEntryThatChangesAfterNothingWasSent(t *testing.T) {
+	s := newScene(t)
+	s.stored(sink, 0, 8, 4)
+	s.deletes()
+	s.applied()
+	change := fluss.New(fluss.Config{Sources: s.sources(), Plan: s.plan, Approved: s.report(), Settle: 50 * time.Millisecond})
+	var last error
+	for _, d := range change.Doers() {
+		if d.Skip() != "" {
+			s.stored(sink, 0, 9, 9) // the sink starts
+			continue
+		}
+		if _, last = d.Do(t.Context(), nil); last != nil {
+			break
+		}
+	}
+	if last == nil || !strings.Contains(last.Error(), "nothing was sent") || strings.Contains(last.Error(), "acknowledged") {
+		t.Errorf("%v", last)
+	}
 }
