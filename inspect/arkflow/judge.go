@@ -196,13 +196,21 @@ func (l *WriteAheadLog) Suspect(sequence uint64) bool {
 }
 
 // suspectIn is how many sequences of a window lie in pages that are not what was
-// written.
+// written. Pages that claim the same sequences are counted once.
 func (l *WriteAheadLog) suspectIn(w Window) (n uint64) {
-	for at := w.From; at <= w.To; at++ {
-		if l.Suspect(at) {
-			n++
+	if l.Backend != LocalFile {
+		return 0
+	}
+	ranges := slices.DeleteFunc(slices.Clone(l.Corrupt), func(c Corrupt) bool { return c.From == nil || c.To == nil || *c.To < w.From || *c.From > w.To })
+	slices.SortFunc(ranges, func(a, b Corrupt) int { return cmp.Compare(*a.From, *b.From) })
+	next := w.From // the first sequence that is not counted yet
+	for _, c := range ranges {
+		from, to := max(*c.From, next), min(*c.To, w.To)
+		if from > to {
+			continue
 		}
-		if at == w.To {
+		n += to - from + 1
+		if next = to + 1; next == 0 {
 			break
 		}
 	}
@@ -225,7 +233,7 @@ func (l *WriteAheadLog) Headline() string {
 	case l.Window != nil:
 		text := fmt.Sprintf("a start replays %s: sequences %s to %s", plural(l.Window.Entries, "entry", "entries"), sequence(l.Window.From), sequence(l.Window.To))
 		if n := l.suspectIn(*l.Window); n > 0 {
-			text += fmt.Sprintf(", %s of them from a page that is damaged", sequence(n))
+			text += fmt.Sprintf(", %s of them on a damaged page", sequence(n))
 		}
 		return text
 	default:
