@@ -136,7 +136,7 @@ func (p *page) deletes() {
 	if len(d.Unread) > 0 {
 		text += "at least "
 	}
-	text += figures.Group(d.Span) + " on " + phrase.Count(len(d.Partitions), "partition", "partitions") + " (records not counted)"
+	text += figures.Group(d.Span) + " on " + spread(d) + " (records not counted)"
 	if d.Bytes != nil {
 		text += ", about " + figures.Bytes(*d.Bytes)
 	}
@@ -144,6 +144,20 @@ func (p *page) deletes() {
 		text += ", the oldest " + clock.Age(p.made.Report.At.Sub(*d.Oldest))
 	}
 	p.Hang(label("DELETES"), theme.Plain, text)
+}
+
+// spread is how many partitions something is deleted on, of how many.
+func spread(d actions.Deletes) string {
+	all, n := len(d.Partitions), 0
+	for _, part := range d.Partitions {
+		if part.Span == nil || *part.Span > 0 {
+			n++
+		}
+	}
+	if n == all || n == 0 {
+		return phrase.Count(all, "partition", "partitions")
+	}
+	return figures.Group(int64(n)) + " of " + phrase.Count(all, "partition", "partitions")
 }
 
 func (p *page) fates() {
