@@ -287,7 +287,7 @@ func (s *Job) Keys() []tui.Key {
 	}
 	keys := []tui.Key{
 		{Keys: []string{"enter"}, Help: "open", Disabled: none, Run: func() tui.Cmd { return tui.Push(newPoint(s, point.ID)) }},
-		{Keys: []string{"v"}, Help: "why", Disabled: none, Run: func() tui.Cmd { return tui.Push(newCheck(s, point.ID)) }},
+		{Keys: []string{"v"}, Help: "why", Disabled: none, Run: func() tui.Cmd { return tui.Push(newCheck(s, point.ID, "")) }},
 		{Keys: []string{"f"}, Help: "findings", Disabled: s.unread, Run: func() tui.Cmd { return tui.Push(s.findings()) }},
 	}
 	if s.options.Rollbacks != nil {

@@ -35,7 +35,7 @@ func (s *Job) gone(p *sheet.Page, id string) {
 // newPoint makes the screen of one recovery point: what is in it.
 func newPoint(s *Job, id string) tui.Screen {
 	keys := func() []tui.Key {
-		keys := []tui.Key{{Keys: []string{"v"}, Help: "restore check", Run: func() tui.Cmd { return tui.Push(newCheck(s, id)) }}}
+		keys := []tui.Key{{Keys: []string{"v"}, Help: "restore check", Run: func() tui.Cmd { return tui.Push(newCheck(s, id, id)) }}}
 		return append(append(keys, s.rollbackKey(id)...), copyID(id))
 	}
 	return newPart(s, phrase.Safe(id), func(p *sheet.Page) {
@@ -198,17 +198,25 @@ func states(p *sheet.Page, one arkflow.Point) {
 }
 
 // newCheck makes the screen of a point's restore check: every rule, and what the
-// engine really does.
-func newCheck(s *Job, id string) tui.Screen {
-	c := &check{id: id}
+// engine really does. under is the point whose page it is opened from; empty: none.
+func newCheck(s *Job, id, under string) tui.Screen {
+	c := &check{id: id, under: under}
 	c.partOf = newPart(s, "restore check", c.write, c.keys)
 	return c
 }
 
 type check struct {
 	*partOf
-	id  string
-	all bool // show the rules that pass, too
+	id, under string
+	all       bool // show the rules that pass, too
+}
+
+// Crumb implements tui.Screen: it names the point where the page below is not its own.
+func (c *check) Crumb() string {
+	if c.id == c.under {
+		return c.crumb
+	}
+	return phrase.Safe(c.id) + " " + c.theme.Signs.Path + " " + c.crumb
 }
 
 func (c *check) keys() []tui.Key {
