@@ -56,6 +56,9 @@ var late = map[string]string{
 	StepStart:    "starts the job again, from what a start then restores",
 	StepUpgrade:  "does to the upgrade what was asked, whatever its phase is then",
 	StepRestart:  "restarts the stream once more",
+
+	StepDeleteEntry: "deletes whatever is stored for the producer then",
+	StepRegister:    "registers its offsets, where no entry is valid then",
 }
 
 // openRequests are the requests whose outcome neither the journal nor the hub

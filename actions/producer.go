@@ -203,6 +203,15 @@ type FlussEvidence struct {
 	// The jobs that may be the producer's sink, as Flink says.
 	Sinks    []inspect.LiveState
 	SinksErr error // Flink was not asked, or did not answer
+
+	// Of the journal of this machine.
+	Unsettled  []OpenRequest // calls for the same producer whose outcome is not known
+	JournalErr error         // it could not be read, or not all of it
+}
+
+// openRequests are the calls of this plan, or else of others, that may still come.
+func (e FlussEvidence) openRequests(d Document, own bool) []OpenRequest {
+	return slices.DeleteFunc(slices.Clone(e.Unsettled), func(u OpenRequest) bool { return (u.PlanID == d.PlanID) != own })
 }
 
 // ProducerPlan is what a plan of these kinds says.

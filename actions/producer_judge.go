@@ -189,6 +189,10 @@ func JudgeProducer(d Document, e FlussEvidence) OperationVerdict {
 	default:
 		v.Verdict, v.Message = NotStarted, fmt.Sprintf("nothing is stored for producer %s: it was not registered, or was deleted since, as a sink does after its first checkpoint", id)
 	}
+	if open := e.openRequests(d, true); len(open) > 0 && v.Verdict == NotStarted {
+		v.Verdict = Undecided
+		v.Message += "; " + sentences(open, lateEffect)
+	}
 	return v
 }
 

@@ -22,7 +22,7 @@ func ProducerReport(d Document, e FlussEvidence) DocumentReport {
 	r := DocumentReport{
 		PlanID: d.PlanID, Kind: d.Kind, Target: d.Target, At: e.At, Verdict: JudgeProducer(d, e).Verdict, Facts: d.producerFacts(e),
 		Does: []string{}, Stays: []string{"Rows, tables, checkpoints, and the entries of other producers stay as they are."}, Notes: []string{}, Warnings: []Warning{},
-		NotKnown: producerNotKnown(p, e), Refused: CheckProducerPlan(d, e),
+		NotKnown: producerNotKnown(p, e), Refused: CheckProducerPlan(d, e), Open: e.Unsettled,
 	}
 	if e.Err != nil {
 		r.Warnings = append(r.Warnings, Warning{Name: NotChecked, Message: "the coordinator could not be asked: " + safetext.Error(e.Err).String()})
@@ -44,6 +44,7 @@ func ProducerReport(d Document, e FlussEvidence) DocumentReport {
 		return r
 	}
 	r.Notes = append(r.Notes, producerNotes(p, e)...)
+	r.Warnings = append(r.Warnings, e.journalWarnings(d)...)
 	r.Warnings = append(r.Warnings, producerWarnings(p, e)...)
 	return r
 }
@@ -156,6 +157,20 @@ func sentence(words string) string {
 		return ""
 	}
 	return strings.ToUpper(words[:1]) + words[1:] + "."
+}
+
+// journalWarnings are those about calls that this machine made before, for other plans:
+// a delete that comes late deletes what was registered since. One of this plan asks for
+// the same again.
+func (e FlussEvidence) journalWarnings(d Document) []Warning {
+	var out []Warning
+	if e.JournalErr != nil {
+		out = append(out, Warning{NotChecked, "the journal of this machine could not be read whole, so that a call of another plan may still come: " + safetext.Error(e.JournalErr).String()})
+	}
+	if open := e.openRequests(d, false); len(open) > 0 {
+		out = append(out, Warning{RequestUnsettled, sentences(open, lateEffect) + ". Nothing is sent unless this is accepted: accept it only when it is certain that the call is lost"})
+	}
+	return out
 }
 
 // producerWarnings are what the planner can't decide.

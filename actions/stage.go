@@ -180,7 +180,7 @@ var hints = map[string]string{
 	"stream-changed":                  "look at the stream with recoverctl inspect arkflow streams, then make a new plan",
 	"node-unavailable":                "look at the node's engine and its log, and make the plan when it is back",
 	"hub-without-storage":             "give the hub storage (ARKFLOW_HUB_STORAGE), or restart the engine by hand",
-	RequestUnsettled:                  "look at recoverctl journal show and at the job, then begin again",
+	RequestUnsettled:                  "look at recoverctl journal show and at what it is about, then begin again",
 	"savepoint-failed":                "look at the reason, then make a new plan: the trigger of this one is used up. The job was not stopped by it",
 	"setting-changed":                 "find out who changed it, then make a new plan with recoverctl plan settings",
 	"setting-unknown":                 "ask for an ACL that allows DescribeConfigs on the topic",

@@ -37,6 +37,7 @@ func (u OpenRequest) Same(o OpenRequest) bool {
 //
 // Lines are about the target where they name its system, or were written for one of
 // the jobs of the profile that have the same hub: its address changes with its leader.
+// A producer is known by its name alone: its id is that of the entry that a plan found.
 func OpenRequestsOf(lines []journal.Entry, on inspect.PlanTarget, profile string, jobs []string) []OpenRequest {
 	type open struct {
 		OpenRequest
@@ -47,7 +48,8 @@ func OpenRequestsOf(lines []journal.Entry, on inspect.PlanTarget, profile string
 	drop := func(settled func(open) bool) { left = slices.DeleteFunc(left, settled) }
 	for _, e := range lines {
 		sameJob := profile != "" && profile != noProfile && e.Profile == safe(profile) && slices.ContainsFunc(jobs, func(job string) bool { return e.Job == safe(job) })
-		if e.Object != object || e.ObjectID != id || e.System != "" && e.System != system && !sameJob {
+		sameID := e.ObjectID == id || on.Object == objectProducer
+		if e.Object != object || !sameID || e.System != "" && e.System != system && !sameJob {
 			continue
 		}
 		switch e.Event {
@@ -79,8 +81,13 @@ func safe(text string) string { return safetext.Of(text).String() }
 // sentence says what is not known of the request. Late is what it would do if it
 // still came.
 func (u OpenRequest) sentence(late string) string {
-	return fmt.Sprintf("what became of step %s of plan %s, begun %s (%s), is not known, and the hub shows nothing of it: if it still comes, it %s",
-		safetext.Of(u.Step), safetext.Of(short(u.PlanID)), u.At.UTC().Format(time.RFC3339), safetext.Of(u.What), late)
+	who := "the hub"
+	if ProducerKind(u.Kind) {
+		who = "the coordinator"
+	}
+	const most = 300
+	return fmt.Sprintf("what became of step %s of plan %s, begun %s (%s), is not known, and %s shows nothing of it: if it still comes, it %s",
+		safetext.Of(u.Step), safetext.Of(short(u.PlanID)), u.At.UTC().Format(time.RFC3339), safetext.Of(u.What).Truncate(most), who, late)
 }
 
 func sentences(open []OpenRequest, late func(OpenRequest) string) string {

@@ -34,7 +34,8 @@ const (
 	StateLeftOut      = "state-left-out"
 	NoArguments       = "no-arguments"
 
-	// Of a plan about a Fluss producer, beside NotChecked and JobStateUnknown.
+	// Of a plan about a Fluss producer, beside NotChecked, JobStateUnknown and
+	// RequestUnsettled.
 	SinkRunning            = "sink-running"
 	UnfinishedRowsStay     = "unfinished-rows-stay"
 	OffsetsUnreadable      = "offsets-unreadable"

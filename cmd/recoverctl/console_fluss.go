@@ -156,7 +156,7 @@ func (c consoleProducer) Review(ctx context.Context, _ inspect.Job, of actions.D
 }
 
 func (c consoleProducer) judge(of actions.Document, e actions.FlussEvidence) (document.Made, error) {
-	made := document.Made{Plan: of, Report: actions.ProducerReport(of, e), Steps: actions.ProducerSteps(of), At: e.At, Cluster: of.Target.Cluster, Unread: e.Err}
+	made := document.Made{Plan: of, Report: actions.ProducerReport(of, c.app.withProducerJournal(e, of)), Steps: actions.ProducerSteps(of), At: e.At, Cluster: of.Target.Cluster, Unread: e.Err}
 	return c.made(made, of.Kind, e.Job, e.Err, e.EntryErr, e.SupposedErr)
 }
 

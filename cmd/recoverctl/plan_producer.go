@@ -165,7 +165,7 @@ func (a *app) planProducer(ctx context.Context, kind string, ask producerAsk) er
 		if p != nil {
 			return noProducerPlan(p)
 		}
-		report := actions.ProducerReport(d, e)
+		report := actions.ProducerReport(d, a.withProducerJournal(e, d))
 		if report.Refused != nil {
 			return actions.Refuse(report.Refused.Stage, &report.Refused.Problem)
 		}
