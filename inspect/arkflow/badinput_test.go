@@ -331,6 +331,7 @@ func TestObjectLogsWithDefects(t *testing.T) {
 	}{
 		"whole":                          {manifest, func(map[string][]byte) {}, nil, 9},
 		"overlap":                        {manifest, func(m map[string][]byte) { m["00000003.wal"] = records(6, 7, 8, 9) }, []string{arkflow.ProblemOverlap}, 9},
+		"a sequence of a later segment":  {manifest, func(m map[string][]byte) { m["00000001.wal"] = records(1, 2, 19) }, []string{arkflow.ProblemOutOfOrder, arkflow.ProblemGap, arkflow.ProblemGapBelowCursor}, 19},
 		"a record twice":                 {manifest, func(m map[string][]byte) { m["00000003.wal"] = records(7, 8, 8, 9) }, []string{arkflow.ProblemOutOfOrder, arkflow.ProblemOverlap}, 9},
 		"torn in the middle":             {manifest, func(m map[string][]byte) { m["00000002.wal"] = m["00000002.wal"][:25] }, []string{arkflow.ProblemGap, arkflow.ProblemSegmentCorrupt}, 9},
 		"a flipped payload":              {manifest, flip("00000002.wal", 13), []string{arkflow.ProblemGap, arkflow.ProblemSegmentCorrupt, arkflow.ProblemGapBelowCursor}, 9},

@@ -178,6 +178,7 @@ func (o *objectLog) gather(l *WriteAheadLog) (*runs, *windowReading) {
 		}
 		if len(twice) > 0 {
 			from := twice[0].From
+			s.overlaps = true
 			l.problem(ProblemOverlap, inspect.SeverityError, &from,
 				"Find out whether two processes write with this node and stream id, and stop one. Never merge the segments by hand.",
 				"%s from sequence %s on in %s %s in an earlier segment too: two writers, or sequences that were used again after a restart",
@@ -201,7 +202,19 @@ func (o *objectLog) gather(l *WriteAheadLog) (*runs, *windowReading) {
 // judgeOrder asks whether sequences rise within and from one segment to the next, and
 // whether the segments were stored in the order of their numbers.
 func (o *objectLog) judgeOrder(l *WriteAheadLog) {
+	var above, told *segmentReading // with the highest sequence so far; of which that was told
 	for _, s := range o.segments {
+		if above != nil && above != told && above.end.disorder == nil && s.First != nil && *s.First <= *above.Last && !s.overlaps {
+			told = above
+			n := *above.Last
+			l.problem(ProblemOutOfOrder, inspect.SeverityError, &n,
+				"Don't trust the sequences of the two segments: their records' heads have no checksum. Restore the objects' versions.",
+				"%s begins at sequence %s, and %s, which was written before it, holds %s: a record's head is damaged, and an engine replays it under the wrong sequence, or two writers share the log",
+				s.Name, sequence(*s.First), above.Name, sequence(n))
+		}
+		if s.Last != nil && (above == nil || *s.Last > *above.Last) {
+			above = s
+		}
 		if d := s.end.disorder; d != nil {
 			n := *d
 			l.problem(ProblemOutOfOrder, inspect.SeverityError, &n,

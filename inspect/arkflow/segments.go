@@ -61,6 +61,7 @@ type segmentReading struct {
 	end      segmentEnding
 	runs     runs // of its sequences
 	twice    int  // records whose sequence stands in it twice
+	overlaps bool // earlier segments hold sequences of it too
 	payloads int64
 	window   windowReading
 	entries  []Entry
