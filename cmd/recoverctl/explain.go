@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -16,7 +15,6 @@ import (
 	"github.com/recoverctl/recoverctl/inspect/explain"
 	"github.com/recoverctl/recoverctl/internal/fault"
 	"github.com/recoverctl/recoverctl/internal/figures"
-	"github.com/recoverctl/recoverctl/internal/shellword"
 )
 
 func newExplain(a *app) *cobra.Command {
@@ -82,10 +80,7 @@ func explainedJobs(p config.Profile, chosen *config.Job, given string) []explain
 	}
 	out := make([]explain.Job, 0, len(jobs))
 	for _, j := range jobs {
-		flags := given
-		if p.Name != config.AdHoc && j.Name != config.AdHoc {
-			flags = strings.TrimSuffix("-p "+shellword.Quote(safe(p.Name))+" -j "+shellword.Quote(safe(j.Name))+" "+given, " ")
-		}
+		flags := named(p, j, given)
 		if flags == "" {
 			continue // nothing names it
 		}

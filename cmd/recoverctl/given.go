@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/recoverctl/recoverctl/config"
 	"github.com/recoverctl/recoverctl/internal/shellword"
 )
 
@@ -13,6 +14,15 @@ import (
 // to be told of the same job and the same systems wherever it is pasted.
 func (a *app) given() string {
 	return strings.TrimSpace(givenFlags(a.flags) + safe(a.sameConfig()))
+}
+
+// named are the flags by which another command is told of a job of the profile, with
+// those that are given beside them.
+func named(p config.Profile, j config.Job, given string) string {
+	if p.Name == config.AdHoc || j.Name == config.AdHoc {
+		return given
+	}
+	return strings.TrimSuffix("-p "+shellword.Quote(safe(p.Name))+" -j "+shellword.Quote(safe(j.Name))+" "+given, " ")
 }
 
 // givenFlags are the flags by which this command was told of the job and its

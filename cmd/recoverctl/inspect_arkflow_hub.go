@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -415,10 +416,15 @@ func (a *app) validateArkFlow(ctx context.Context, point string) (is bool, err e
 	if j := a.selection.Job; j == nil || j.Engine != engineArkFlow || j.ArkFlow.Hub == "" {
 		return false, nil
 	}
-	return true, a.withHub(ctx, "", func() error { return nil }, func(hub *arkflow.Hub, _ config.Job) error {
+	return true, a.withHub(ctx, "", func() error { return nil }, func(hub *arkflow.Hub, j config.Job) error {
 		v, err := hub.Validate(ctx, point, "")
 		if v.Point == "" {
 			return err
+		}
+		for i, next := range v.Next {
+			if next.Command != "" { // of this program, about a job of the hub: it is to find the hub
+				v.Next[i].Command = strings.TrimSuffix(next.Command+" "+named(a.selection.Profile, j, a.given()), " ")
+			}
 		}
 		if err := a.printer().result("RestoreValidation", v, []error{err}, func(t *table) { renderArkFlowValidation(t, v, a.clock.Now()) }); err != nil {
 			return err

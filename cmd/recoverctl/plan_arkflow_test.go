@@ -127,7 +127,7 @@ func TestArkFlowPlans(t *testing.T) {
 			saved = e.ID
 		}
 	}
-	if got := s.run("validate", "restore", saved); got.code != 1 || !strings.Contains(got.out, "recoverctl plan arkflow rollback orders --to 1 --out FILE") {
+	if got := s.run("validate", "restore", saved); got.code != 1 || !strings.Contains(got.out, "recoverctl plan arkflow rollback orders --to 1 --out FILE --hub "+s.url) {
 		t.Errorf("validate restore does not name the way to it: exit %d\n%s%s", got.code, got.out, got.errOut)
 	}
 	rollback := s.plan("rollback", "orders")
