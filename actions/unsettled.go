@@ -37,11 +37,13 @@ func (u OpenRequest) Same(o OpenRequest) bool {
 //
 // Lines are about the target where they name its system, or were written for one of
 // the jobs of the profile that have the same hub: its address changes with its leader.
+// Without a profile a hub is known by whatever address was given, and another one may be
+// of the same hub: what was sent so is asked about as well.
 // A producer is known by its name alone: its id is that of the entry that a plan found.
 func OpenRequestsOf(lines []journal.Entry, on inspect.PlanTarget, profile string, jobs []string) []OpenRequest {
 	type open struct {
 		OpenRequest
-		run string
+		run, system string
 	}
 	object, id, system := safe(on.Object+" "+on.Name), safe(on.ID), safe(on.Cluster)
 	var left []open
@@ -49,16 +51,18 @@ func OpenRequestsOf(lines []journal.Entry, on inspect.PlanTarget, profile string
 	for _, e := range lines {
 		sameJob := profile != "" && profile != noProfile && e.Profile == safe(profile) && slices.ContainsFunc(jobs, func(job string) bool { return e.Job == safe(job) })
 		sameID := e.ObjectID == id || on.Object == objectProducer
-		if e.Object != object || !sameID || e.System != "" && e.System != system && !sameJob {
+		sure := e.System == "" || e.System == system || sameJob
+		may := on.Backend == backendArkFlow && (profile == noProfile || e.Profile == noProfile)
+		if e.Object != object || !sameID || !sure && !may {
 			continue
 		}
 		switch e.Event {
 		case journal.Begin:
 			if slices.Contains(e.Accept, RequestUnsettled) {
-				left = nil
+				drop(func(o open) bool { return sure || o.system == e.System })
 			}
 		case journal.Intent:
-			left = append(left, open{OpenRequest{PlanID: e.PlanID, Kind: e.Kind, Step: e.Step, What: e.Message, At: e.Time}, e.Run})
+			left = append(left, open{OpenRequest{PlanID: e.PlanID, Kind: e.Kind, Step: e.Step, What: e.Message, At: e.Time}, e.Run, e.System})
 		case journal.Outcome:
 			drop(func(o open) bool {
 				return o.PlanID == e.PlanID && o.Step == e.Step && (e.Result == journal.Done || e.Result == journal.Failed && o.run == e.Run)

@@ -337,6 +337,9 @@ func TestWhatAJournalLeavesOpen(t *testing.T) {
 	leader.Profile = "prod"
 	beside, apart := leader, leader
 	beside.Job, apart.Job = "payments", "returns"
+	adhoc, adhocAccepted := other, line("r3", journal.Begin, "", "")
+	adhoc.Profile = "adhoc" // no profile was chosen: the address may be another of the same hub
+	adhocAccepted.Accept, adhocAccepted.Profile, adhocAccepted.System = []string{actions.RequestUnsettled}, "adhoc", other.System
 	before := intent
 	before.System = "" // a line of a release that wrote none
 	accepted := line("r2", journal.Begin, "", "")
@@ -361,6 +364,8 @@ func TestWhatAJournalLeavesOpen(t *testing.T) {
 		"under another job's name":   {[]journal.Entry{beside}, 1},
 		"of a job with another hub":  {[]journal.Entry{apart}, 0},
 		"of no named hub":            {[]journal.Entry{before}, 1},
+		"without a profile":          {[]journal.Entry{adhoc}, 1},
+		"accepted without a profile": {[]journal.Entry{adhoc, intent, adhocAccepted}, 1},
 	} {
 		if open := actions.OpenRequestsOf(tt.lines, on, ops.Profile, []string{"payments", ops.Job}); len(open) != tt.open {
 			t.Errorf("%s: %+v", name, open)
