@@ -30,6 +30,10 @@ const (
 const (
 	agentName   = "action-execute-operator"
 	markerState = "recoveryMarker"
+	// processingState is the union list of keys with an unfinished run, which every agent
+	// operator has, with an action state store or without.
+	processingState = "currentProcessingKeys"
+	unionMode       = "UNION"
 )
 
 // loadRules are what Flink asks before it opens a state file: that it knows the
@@ -170,13 +174,20 @@ func (r *restore) versionRule() {
 // kryoRule is about what the operator meets once Flink has opened the state.
 func (r *restore) kryoRule() {
 	target, from, known := r.q.flinkVersion()
-	if !known || r.q.MetadataVersion == 0 || len(r.q.Markers) == 0 || r.q.PointErr != nil {
+	if !known || r.q.MetadataVersion == 0 || len(r.q.Markers) == 0 && len(r.agents()) == 0 || r.q.PointErr != nil {
 		return
 	}
 	if r.q.MetadataVersion <= 4 && target.major >= 2 {
+		what := "the markers are Kryo 2 data"
+		if len(r.q.Markers) == 0 {
+			what = "the agent operator's state is Kryo 2 data"
+		}
 		r.book.refuse(kryoCode, kryoTitle, problem(kryoCode, Named{"version": r.q.MetadataVersion},
-			"the markers are Kryo 2 data, written by Flink %s, and %s Flink %s uses Kryo 5: it cannot restore them, or takes other offsets for them without a word",
-			writers(r.q.MetadataVersion), from, target))
+			"%s, written by Flink %s, and %s Flink %s uses Kryo 5: it cannot restore that, or takes other values for it without a word",
+			what, writers(r.q.MetadataVersion), from, target))
+		return
+	}
+	if len(r.q.Markers) == 0 {
 		return
 	}
 	r.book.pass(kryoCode, kryoTitle, "written by Flink %s", writers(r.q.MetadataVersion))
@@ -186,7 +197,9 @@ func (r *restore) kryoRule() {
 func (r *restore) agents() []Operator {
 	var out []Operator
 	for _, op := range r.q.Operators {
-		if op.Name == agentName || slices.ContainsFunc(op.States, func(s OperatorState) bool { return s.Name == markerState }) {
+		if op.Name == agentName || slices.ContainsFunc(op.States, func(s OperatorState) bool {
+			return s.Name == markerState || s.Name == processingState && s.Mode == unionMode
+		}) {
 			out = append(out, op)
 		}
 	}

@@ -72,6 +72,17 @@ func TestFlinkItselfIsAskedFirst(t *testing.T) {
 		"Kryo 2 markers in Flink 1.20": {
 			change: func(q *inspect.RestoreQuestion) { q.RunningFlink, q.MetadataVersion = "1.20.5", 4 },
 			code:   "kryo-generation", want: inspect.Passed},
+		"an agent of 1.20 without markers in 2.x": { // its keys, tasks and events are of Kryo too
+			change: func(q *inspect.RestoreQuestion) {
+				q.RunningFlink, q.MetadataVersion, q.Markers = "2.3.0", 4, nil
+				q.Operators[1].Name, q.Operators[1].States = "", []inspect.OperatorState{{Name: "currentProcessingKeys", Mode: "UNION", Kind: "list", Elements: 1}}
+			},
+			code: "kryo-generation", want: inspect.Failed, says: []string{"the agent operator's state is Kryo 2 data"}},
+		"a job of 1.20 without an agent in 2.x": {
+			change: func(q *inspect.RestoreQuestion) {
+				q.RunningFlink, q.MetadataVersion, q.Markers, q.Operators = "2.3.0", 4, nil, q.Operators[:1]
+			},
+			code: "kryo-generation"},
 
 		"the operator is there": {
 			change: func(q *inspect.RestoreQuestion) { q.Job.Operator.ID = agentID },
