@@ -66,7 +66,7 @@ func newLog(place string, backend Backend) WriteAheadLog {
 // tail, window and gaps. A nil cursor is not known.
 // Unread are sequences that may be there and were not read.
 func (l *WriteAheadLog) place(r *runs, cursor *uint64, complete bool, unread []Span) {
-	l.Cursor, l.Runs = cursor, r.spans
+	l.Cursor, l.Runs, l.Partial = cursor, r.spans, l.Partial || r.cut
 	tail := r.last
 	l.Tail = &tail
 	if len(r.spans) > 0 && complete {

@@ -20,11 +20,16 @@ func (r *runs) add(n uint64) bool { return r.addSpan(Span{n, n}) }
 
 // addSpan adds sequences, and reports whether none of them was there yet.
 func (r *runs) addSpan(s Span) bool {
+	if r.cut {
+		r.last = max(r.last, s.To)
+		return true
+	}
 	end := len(r.spans) - 1
 	if end >= 0 && r.last < s.From { // as nearly always
 		if r.last+1 == s.From {
 			r.spans[end].To = s.To
 		} else if !r.room() {
+			r.last = s.To
 			return true
 		} else {
 			r.spans = append(r.spans, s)
