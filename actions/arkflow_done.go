@@ -121,6 +121,9 @@ func (e ArkFlowEvidence) begunElsewhere(d Document) bool {
 // notHere says after a verdict that leaves something open that this machine's journal
 // knows nothing of the plan, and where to ask; empty where it does.
 func (e ArkFlowEvidence) notHere(d Document, verdict Outcome) string {
+	if e.unknownHere() && verdict == Applied && ArkFlowPlanOf(d).RoundKind() != "" {
+		return "; it was begun since the plan was made, and the journal of this machine has no run of the plan: it may be another's"
+	}
 	if !e.unknownHere() || verdict != NotStarted && verdict != Partial && verdict != Undecided {
 		return ""
 	}

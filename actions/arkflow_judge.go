@@ -294,6 +294,9 @@ func (d Document) arkflowFacts(e ArkFlowEvidence) []FactVerdict {
 		v := FactVerdict{Name: f.Name, Before: f.Before, BeforeSource: f.Source, After: f.After, State: FactUnread}
 		if e.Asked() {
 			v.Now, v.State = arkflowFactNow(f, p, e)
+			if f.Name == FactRound && e.otherHub(d) != "" && !e.onRecord(p.Round) {
+				v.State = FactUnread // it is a round of that hub, whatever it is
+			}
 		}
 		out = append(out, v)
 	}

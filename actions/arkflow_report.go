@@ -21,6 +21,9 @@ func ArkFlowReport(d Document, e ArkFlowEvidence) DocumentReport {
 		r.Warnings = append(r.Warnings, Warning{Name: NotChecked, Message: "the hub could not be asked: " + safetext.Error(e.Err).String()})
 	case r.Verdict == Applied:
 		r.Notes = append(r.Notes, "It is as planned already: applying the plan asks the hub for nothing more.")
+		if p.RoundKind() != "" && e.unknownHere() {
+			r.Notes = append(r.Notes, fmt.Sprintf("The %s was not begun from this machine, and may be another's: for one of now, make a new plan.", p.RoundKind()))
+		}
 	default:
 		if p.Kind == KindArkFlowRollback {
 			r.Does = append(r.Does, arkflowReplayed(p, e)...)

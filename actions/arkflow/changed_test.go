@@ -237,8 +237,8 @@ func TestAPlanOfAnotherHub(t *testing.T) {
 	}
 	s.posted("/jobs/orders/savepoints", "")
 	s.wait("it is whole", func(d inspected.JobDetail) bool { return d.Points.Points[0].Status == "completed" })
-	if v := s.verdict(); v.Verdict != actions.Undecided {
-		t.Errorf("somebody's savepoint at the other hub: %s: %s", v.Verdict, v.Message)
+	if v := s.verdict(); v.Verdict != actions.Undecided || v.Facts[0].State != actions.FactUnread {
+		t.Errorf("somebody's savepoint at the other hub: %s: %s, %+v", v.Verdict, v.Message, v.Facts)
 	}
 	s.plan = staging.mustMake(actions.KindArkFlowCheckpoint).plan
 	before := len(s.hub.Effects())
@@ -310,4 +310,26 @@ func TestWhatAHubRefusesWasSent(t *testing.T) {
 	}
 	s.hub.Break()
 	s.applied()
+}
+
+// A savepoint that somebody else took since the plan was made passes for its effect, and
+// is told as what may be another's.
+func TestAnotherSavepointIsToldAsOne(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, arkhub.GenerationJobs)
+	s.set(1)
+	s.mustMake(actions.KindArkFlowSavepoint)
+	s.post("/jobs/orders/savepoints")
+	s.wait("it is whole", func(d inspected.JobDetail) bool { return d.Points.Points[0].Status == "completed" })
+	if v := s.verdict(); v.Verdict != actions.Applied || !strings.Contains(v.Message, "it may be another's") {
+		t.Errorf("%s: %s", v.Verdict, v.Message)
+	}
+	if notes := strings.Join(actions.ArkFlowReport(s.plan, s.asPlanned()).Notes, " "); !strings.Contains(notes, "may be another's: for one of now, make a new plan") {
+		t.Errorf("%s", notes)
+	}
+	s.mustMake(actions.KindArkFlowSavepoint)
+	s.applied()
+	if v := s.verdict(); strings.Contains(v.Message, "another's") {
+		t.Errorf("its own: %s", v.Message)
+	}
 }
