@@ -193,7 +193,7 @@ func (c consoleDocuments) made(made document.Made, prefix string, job inspect.Jo
 			WithHint("start the console again in a folder that exists")
 	}
 	made.File = filepath.Join(folder, prefix+"-"+shortID(made.Plan.PlanID)+".json")
-	made.Apply = c.app.shownApply(c.app.nextOfDocument(made.File, made.Report.Warnings), made.Report.Warnings)
+	made.Apply = c.app.shownApply(job, c.app.nextOfDocument(made.File, made.Report.Warnings), made.Report.Warnings)
 	var released error
 	made.Held, made.CutOff, released = c.app.heldBy(made.Plan, made.Cluster, job)
 	return made, errors.Join(append(faults, released)...)

@@ -75,7 +75,7 @@ func (c consolePlans) judge(ctx context.Context, job inspect.Job, of inspect.Cle
 			WithHint("start the console again in a folder that exists")
 	}
 	made.File = filepath.Join(folder, "plan-"+shortID(of.PlanID)+".json")
-	made.Apply = c.command(made, e)
+	made.Apply = c.command(job, made, e)
 	return made, errors.Join(faults...)
 }
 
@@ -90,8 +90,8 @@ func unjudged(of inspect.CleanupPlan, e actions.Evidence) error {
 
 // command is what applies the plan's file, from any shell of this user; empty
 // where a name in it can't be typed as it is shown.
-func (c consolePlans) command(made plan.Made, e actions.Evidence) string {
-	return c.app.shownApply(c.app.nextCommands(made.File, made.Report, e), made.Report.Warnings)
+func (c consolePlans) command(job inspect.Job, made plan.Made, e actions.Evidence) string {
+	return c.app.shownApply(job, c.app.nextCommands(made.File, made.Report, e), made.Report.Warnings)
 }
 
 // Write implements plan.Source.

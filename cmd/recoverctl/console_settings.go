@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"slices"
 
 	"github.com/recoverctl/recoverctl/actions"
 	"github.com/recoverctl/recoverctl/config"
@@ -72,19 +73,30 @@ func (c consoleSettings) judge(of actions.Document, e actions.SettingsEvidence) 
 	return c.made(made, "settings", e.Job, e.DataErr)
 }
 
-// shownApply is the last of the commands that follow a plan, as it can be pasted;
-// empty where a name in it holds characters that can't be shown as they are.
-func (a *app) shownApply(commands []string, warnings []actions.Warning) string {
+// shownApply is the last of the commands that follow a plan about a job, as it can be
+// pasted; empty where a name in it holds characters that can't be shown as they are.
+func (a *app) shownApply(job inspect.Job, commands []string, warnings []actions.Warning) string {
 	for _, w := range warnings {
 		if safe(w.Name) != w.Name {
 			return ""
 		}
 	}
-	apply := commands[len(commands)-1] + a.sameConfig()
+	apply := commands[len(commands)-1] + a.sameJob(job) + a.sameConfig()
 	if safe(apply) != apply {
 		return ""
 	}
 	return apply
+}
+
+// sameJob names a job in a command, where no flag did and the profile has several. What
+// is about ArkFlow names its job or stream itself.
+func (a *app) sameJob(job inspect.Job) string {
+	jobs := a.selection.Profile.Jobs
+	at := slices.IndexFunc(jobs, func(j config.Job) bool { return j.Name == job.Name })
+	if a.flags.Changed("job") || len(jobs) < 2 || at < 0 || jobs[at].Engine == engineArkFlow {
+		return ""
+	}
+	return " --job " + shellword.Quote(job.Name)
 }
 
 // sameConfig names the file of the configuration in a command, where that is not

@@ -1,6 +1,11 @@
 package main
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/recoverctl/recoverctl/config"
+	"github.com/recoverctl/recoverctl/inspect"
+)
 
 // A command that is shown is told of the job as this one was.
 func TestFlagsThatWereGivenAreGivenAgain(t *testing.T) {
@@ -29,6 +34,44 @@ func TestFlagsThatWereGivenAreGivenAgain(t *testing.T) {
 			}
 			if got := givenFlags(a.flags); got != tt.want {
 				t.Errorf("%q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+// A command that applies a plan names the job of it where the profile has several, and
+// the configuration where that is not everybody's.
+func TestAnApplyThatIsShownFindsItsJob(t *testing.T) {
+	kept := func(names ...string) (p config.Profile) {
+		p.Name = "orders"
+		for _, name := range names {
+			p.Jobs = append(p.Jobs, config.Job{Name: name})
+		}
+		return p
+	}
+	streams := kept("order agent", "billing")
+	streams.Jobs[0].Engine = engineArkFlow
+	for name, tt := range map[string]struct {
+		profile config.Profile
+		args    []string
+		path    string
+		want    string
+	}{
+		"the only one":               {kept("order agent"), nil, "", ""},
+		"one of two":                 {kept("order agent", "billing"), nil, "", " --job 'order agent'"},
+		"one that was given":         {kept("order agent", "billing"), []string{"-j", "order agent"}, "", ""},
+		"of no profile":              {kept("a", "b"), nil, "", ""},
+		"of ArkFlow":                 {streams, nil, "", ""},
+		"a configuration of its own": {kept("order agent", "billing"), nil, "/etc/r c.yaml", " --job 'order agent' --config '/etc/r c.yaml'"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := &app{loaded: &config.Loaded{Path: tt.path}, selection: config.Selection{Profile: tt.profile}}
+			if err := newRoot(a).PersistentFlags().Parse(tt.args); err != nil {
+				t.Fatal(err)
+			}
+			const apply = "recoverctl apply plan.json"
+			if got := a.shownApply(inspect.Job{Name: "order agent"}, []string{"recoverctl plan show plan.json", apply}, nil); got != apply+tt.want {
+				t.Errorf("%q, want %q", got, apply+tt.want)
 			}
 		})
 	}

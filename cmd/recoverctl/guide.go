@@ -88,7 +88,7 @@ func (a *app) guideOf(ctx context.Context, systems connections, job inspect.Job,
 	}
 	e, faults := sources.Guide(ctx, point, to)
 	report, _ := actions.Guide(name, e)
-	suffix := a.sameFlags()
+	suffix := a.sameFlags() + a.sameJob(job) + a.sameConfig()
 	for i := range report.Steps {
 		for j, c := range report.Steps[i].Commands {
 			report.Steps[i].Commands[j] = withFlags(c, suffix)
