@@ -253,7 +253,7 @@ func bucketWords(buckets []int32) string {
 // flussWindow is what a restore would read again.
 func (r *restore) flussWindow() []Window {
 	out := []Window{}
-	if !r.topic.known || !r.markersWhole {
+	if !r.topic.known || !r.markersWhole || slices.ContainsFunc(r.q.Markers, isUnread) {
 		return out
 	}
 	want := r.wanted()

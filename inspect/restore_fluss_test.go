@@ -110,6 +110,10 @@ func TestRestoresFromAFlussTable(t *testing.T) {
 		"a bucket that could not be read beside one that is lost": {
 			markers: []Marker{mapMarker(0, Offsets{0: 30, 1: 5})}, data: unread, verdict: Rejected, reasons: []string{"fluss-data-loss 0"}, says: "", window: []Window{},
 		},
+		"a marker that could not be read": { // it may lie before the others: nothing is said of what would be read
+			markers: []Marker{mapMarker(0, Offsets{0: 3, 1: 5, 2: 7}), {OperatorID: "a1", Subtask: 1, Kind: MarkerOther, Problem: &Problem{Code: "marker-unreadable", Message: "damaged"}}},
+			data:    three, verdict: Unknown, window: []Window{},
+		},
 		"a cluster that could not be read": {
 			markers: []Marker{mapMarker(0, Offsets{0: 3})}, dataErr: fault.New(fault.Unreachable, "", "nobody there"), verdict: Unknown, window: []Window{},
 		},
