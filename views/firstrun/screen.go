@@ -43,7 +43,10 @@ func New(o Options) *Screen {
 		{
 			key: "d", name: "demo", what: "Look around in a sample incident. Nothing is installed, nothing is left behind.",
 			command: []string{"recoverctl demo"},
-			more:    []string{"recoverctl demo --plain prints the same incident as text."},
+			more: []string{
+				"recoverctl demo --fluss shows a job whose action state is on Apache Fluss, recoverctl demo --arkflow an ArkFlow hub.",
+				"Each with --plain prints its sample as text.",
+			},
 		},
 		{
 			key: "a", name: "ad-hoc", what: "Look at one job now, without a file. Nothing is changed: access is read-only.",
@@ -54,6 +57,7 @@ func New(o Options) *Screen {
 				"  --flink-rest http://jobmanager:8081 --runtime 0.3",
 			},
 			more: []string{
+				"On Apache Fluss it is --fluss HOST:PORT --table DATABASE.TABLE in place of --brokers and --topic; of ArkFlow, recoverctl --hub URL shows all of a hub.",
 				"--topic and --brokers are the log; without --control-topic no boundary is looked at. --points may come several times. " +
 					"--flink-rest adds the running job, --runtime its Flink Agents release. --map FROM=TO reads files under another name.",
 				"Each flag is also a variable: RECOVERCTL_BROKERS, RECOVERCTL_TOPIC and so on.",
