@@ -282,7 +282,7 @@ func renderPointCalls(t *table, points []inspect.PointCalls) {
 	t.row(head...)
 	for _, p := range points {
 		c := p.Calls
-		row := []cell{text(p.Point), num(figures.Group(c.RunsAgain)), num(figures.Group(c.Reconciler)), num(figures.Group(c.Reused)), num(figures.Group(c.Unknown))}
+		row := []cell{text(p.Point), num(runAgain(p)), num(figures.Group(c.Reconciler)), num(figures.Group(c.Reused)), num(figures.Group(c.Unknown))}
 		if later {
 			after := nothing
 			if p.Later != nil {
@@ -295,6 +295,15 @@ func renderPointCalls(t *table, points []inspect.PointCalls) {
 		}
 		t.row(row...)
 	}
+}
+
+// runAgain is how many calls run again; of completed actions that hide theirs it is
+// the least.
+func runAgain(p inspect.PointCalls) string {
+	if p.Hidden > 0 {
+		return figures.Group(p.Calls.RunsAgain) + " or more"
+	}
+	return figures.Group(p.Calls.RunsAgain)
 }
 
 func callName(c inspect.Call) string { return fmt.Sprintf("%s#%d", safe(c.FunctionID), c.Index) }

@@ -26,6 +26,6 @@ func renderCallsBefore(t *table, c *actions.CallsBefore) {
 		if p.Later != nil {
 			after = figures.Group(p.Later.RunsAgain)
 		}
-		t.row(text(p.Point), num(figures.Group(p.Calls.RunsAgain)), num(after), num(figures.Group(p.Calls.Unknown)))
+		t.row(text(p.Point), num(runAgain(p)), num(after), num(figures.Group(p.Calls.Unknown)))
 	}
 }

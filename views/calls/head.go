@@ -115,7 +115,7 @@ func (s *Screen) summary(p *sheet.Page) {
 			continue
 		}
 		words := "not known"
-		if n := counts.Calls.Known(); n != nil {
+		if n := counts.Known(); n != nil {
 			words = figures.Group(*n)
 		}
 		if counts.Calls.RunsAgain > 0 {
@@ -123,6 +123,9 @@ func (s *Screen) summary(p *sheet.Page) {
 		}
 		if counts.Completed > 0 {
 			words += " (" + figures.Group(counts.Completed) + " of completed actions)"
+		}
+		if counts.Hidden > 0 {
+			words += " (" + figures.Count(counts.Hidden, "completed action hides its calls", "completed actions hide their calls") + ")"
 		}
 		if counts.Calls.Unknown > 0 {
 			words += " (" + figures.Group(counts.Calls.Unknown) + " unknown)"

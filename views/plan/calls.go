@@ -32,7 +32,7 @@ func (p *page) calls() {
 	p.Hang(label("CALLS"), tone, text+" ("+figures.Group(c.Records)+" records scanned)")
 	var again []string
 	for _, point := range c.Points {
-		now := point.Calls.Known()
+		now := point.Known()
 		if now == nil {
 			continue
 		}
