@@ -138,6 +138,7 @@ type finder struct {
 	refused []inspect.RecoveryPoint // there by their folder's name, and not to be looked into
 	errs    []error
 	full    bool
+	deep    bool // folders were left out because they lie too deep, and that was told
 
 	progress *progress[inspect.ListProgress]
 }
@@ -198,7 +199,26 @@ func (f *finder) settle(ctx context.Context, uri string, dir location, l looked,
 		f.progress.update(func(p *inspect.ListProgress) { p.Found++ })
 	case depth < maxDepth:
 		f.children(ctx, c, depth)
+	case len(foldersIn(c)) > 0 || c.more:
+		f.tooDeep(dir, uri)
 	}
+}
+
+// foldersIn are the folders in one that is no snapshot, without those that hold state
+// files.
+func foldersIn(c candidate) []Entry {
+	return slices.DeleteFunc(slices.Clone(c.inside), func(e Entry) bool { return !e.Dir || e.Name == "shared" || e.Name == "taskowned" })
+}
+
+// tooDeep notes, once, that there are folders which the search does not enter.
+func (f *finder) tooDeep(dir location, uri string) {
+	if f.deep {
+		return
+	}
+	f.deep = true
+	f.errs = append(f.errs, fault.New(fault.Partial, "list recovery points",
+		"%s has folders that lie deeper than %d below the place that was asked for: they were not looked into", dir.show(), maxDepth).
+		WithHint("ask for a folder nearer to the recovery points, as one job's").WithRef(safetext.Of(uri).String()))
 }
 
 // children goes on with the folders in one that is no snapshot. Those that are
@@ -210,7 +230,7 @@ func (f *finder) children(ctx context.Context, c candidate, depth int) {
 			"%s has more than %s entries: only that many were looked at", c.dir.show(), figures.Group(maxEntries)).
 			WithHint("ask for one job's folder").WithRef(safetext.Of(c.uri).String()))
 	}
-	folders := slices.DeleteFunc(c.inside, func(e Entry) bool { return !e.Dir || e.Name == "shared" || e.Name == "taskowned" })
+	folders := foldersIn(c)
 	slices.SortFunc(folders, func(a, b Entry) int {
 		return cmp.Or(cmp.Compare(checkpointNumber(b.Name), checkpointNumber(a.Name)), cmp.Compare(a.Name, b.Name))
 	})

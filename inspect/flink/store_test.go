@@ -543,3 +543,23 @@ func TestAListTellsHowFarItIs(t *testing.T) {
 		t.Errorf("told %d times, at last %+v, want %+v", told, last, want)
 	}
 }
+
+// A search that ends above folders says that it did: a recovery point that lies
+// deeper is not absent.
+func TestFoldersThatLieTooDeepAreTold(t *testing.T) {
+	store := newStore(t, flink.Options{})
+	deep := write(t, map[string][]byte{"a/b/c/d/e/chk-2/_metadata": sample(t)})
+	points, err := store.Points(context.Background(), deep)
+	if len(points) != 0 || fault.KindOf(err) != fault.Partial || !strings.Contains(err.Error(), "deeper") || fault.Of(err).Hint == "" {
+		t.Errorf("%d points, %v", len(points), err)
+	}
+	for _, at := range []string{"/a/b", "/a/b/c/d"} {
+		if points, err := store.Points(context.Background(), deep+at); len(points) != 1 || err != nil {
+			t.Errorf("%s: %d points, %v", at, len(points), err)
+		}
+	}
+	flat := write(t, map[string][]byte{"a/b/c/d/file": {1}, "a/b/c/d/shared/x": {1}, "chk-2/_metadata": sample(t)})
+	if points, err := store.Points(context.Background(), flat); len(points) != 1 || err != nil {
+		t.Errorf("%d points, %v", len(points), err)
+	}
+}
