@@ -21,7 +21,7 @@ func (s *Shell) keys(msg tea.KeyMsg) tea.Cmd {
 	case p.Paste:
 		if top, ok := s.top().screen.(Paster); ok {
 			s.message = message{}
-			return s.do(s.top(), top.Paste(p.Letters))
+			return s.do(s.top(), top.Paste(p.Letters, p.Cut))
 		}
 		s.say(theme.Warning, "a paste is not taken here: press keys one at a time")
 		return nil

@@ -12,7 +12,8 @@ import (
 // also puts an end to a paste whose end never comes, which would make the
 // console deaf.
 //
-// It only ever shortens the input, but for the six bytes that end a paste.
+// It only ever shortens the input, but for the bytes that end a paste, and those that
+// mark one that was cut.
 type replies struct {
 	state replyState
 	held  []byte        // the beginning of a sequence whose rest has not come
@@ -44,11 +45,14 @@ const (
 	escape     = 0x1b
 	pasteBegin = "\x1b[200~"
 	pasteEnd   = "\x1b[201~"
+	// pasteCut is the last character of a paste that was cut: one that Unicode keeps
+	// for what stays inside a program.
+	pasteCut = "\uFDD0"
 )
 
 // room is how much shorter than its buffer a read must be, so that what filter
 // returns fits into it.
-func (r *replies) room() int { return len(r.held) + len(pasteEnd) }
+func (r *replies) room() int { return len(r.held) + len(pasteCut) + len(pasteEnd) }
 
 // filter returns what keys sent of bytes that came at a time.
 func (r *replies) filter(in []byte, at time.Duration) []byte {
@@ -213,7 +217,7 @@ func (r *replies) pasted(b, out []byte) (used int, wait bool, _ []byte) {
 		out = append(out, b[:take]...)
 		r.size += take
 		if take < used {
-			out = append(out, pasteEnd...)
+			out = append(append(out, pasteCut...), pasteEnd...)
 			r.state = dropping
 		}
 	}

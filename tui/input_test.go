@@ -60,8 +60,8 @@ func TestOnlyWhatKeysSendIsTyped(t *testing.T) {
 		"a paste":                                 {[]read{{0, "\x1b[200~a\x1b]b\x1b[201~c"}}, "\x1b[200~a\x1b]b\x1b[201~c"},
 		"a paste in pieces":                       {[]read{{0, "\x1b[200~ab"}, {time.Millisecond, "cd\x1b[2"}, {time.Millisecond, "01~e"}}, "\x1b[200~abcd\x1b[201~e"},
 		"a paste that never ends":                 {[]read{{0, "\x1b[200~ab"}, {3 * time.Second, "j"}}, "\x1b[200~ab\x1b[201~j"},
-		"a paste that is too long is cut":         {[]read{{0, "\x1b[200~" + strings.Repeat("x", maxPaste+5)}, {0, "yy\x1b[201~j"}}, "\x1b[200~" + strings.Repeat("x", maxPaste) + "\x1b[201~j"},
-		"a paste that is too long and never ends": {[]read{{0, "\x1b[200~" + strings.Repeat("x", maxPaste+5)}, {3 * time.Second, "j"}}, "\x1b[200~" + strings.Repeat("x", maxPaste) + "\x1b[201~j"},
+		"a paste that is too long is cut":         {[]read{{0, "\x1b[200~" + strings.Repeat("x", maxPaste+5)}, {0, "yy\x1b[201~j"}}, "\x1b[200~" + strings.Repeat("x", maxPaste) + pasteCut + "\x1b[201~j"},
+		"a paste that is too long and never ends": {[]read{{0, "\x1b[200~" + strings.Repeat("x", maxPaste+5)}, {3 * time.Second, "j"}}, "\x1b[200~" + strings.Repeat("x", maxPaste) + pasteCut + "\x1b[201~j"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

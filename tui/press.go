@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"strings"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -24,6 +25,8 @@ type Press struct {
 	Letters string
 	// Paste: the terminal says that the text was pasted.
 	Paste bool
+	// Cut: the paste was longer than what is taken, and its end is missing.
+	Cut bool
 	// Together: it came in one piece with what came before, or is several letters.
 	Together bool
 	// Repeat: the same key as before, so soon that it may be held down.
@@ -46,6 +49,9 @@ func (r *rhythm) next(msg tea.KeyMsg, at time.Duration) Press {
 	p := Press{At: at, Paste: msg.Paste}
 	if (msg.Type == tea.KeyRunes || msg.Type == tea.KeySpace) && !msg.Alt {
 		p.Letters = string(msg.Runes)
+	}
+	if msg.Paste {
+		p.Letters, p.Cut = strings.CutSuffix(p.Letters, pasteCut)
 	}
 	several := msg.Paste || (msg.Type == tea.KeyRunes && len(msg.Runes) > 1)
 	if !several {

@@ -50,9 +50,10 @@ type Resizer interface {
 }
 
 // Paster is a screen that takes what is pasted, as the terminal marks it: at most
-// 64 KiB, with its line breaks. Elsewhere a paste is refused with a sentence.
+// 64 KiB, with its line breaks. Cut says that there was more, which is not in the text.
+// Elsewhere a paste is refused with a sentence.
 type Paster interface {
-	Paste(text string) Cmd
+	Paste(text string, cut bool) Cmd
 }
 
 // Leaver is a screen that wants to be asked before it is left by a key or a

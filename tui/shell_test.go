@@ -328,7 +328,7 @@ type taker struct {
 	pasted []string
 }
 
-func (p *taker) Paste(text string) tui.Cmd {
+func (p *taker) Paste(text string, _ bool) tui.Cmd {
 	p.pasted = append(p.pasted, text)
 	return nil
 }

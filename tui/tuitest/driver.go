@@ -149,6 +149,13 @@ func (d *Driver) Paste(text string) {
 	d.Settle()
 }
 
+// PasteCut sends the beginning of a paste that was too long, as the console's input
+// marks it.
+func (d *Driver) PasteCut(text string) {
+	d.t.Helper()
+	d.Paste(text + "\uFDD0")
+}
+
 // Resize changes the size of the terminal.
 func (d *Driver) Resize(width, height int) {
 	d.t.Helper()

@@ -23,6 +23,7 @@ type Screen struct {
 	options Options
 	said    explain.Explanation
 	known   bool
+	cut     bool // the end of the paste is missing
 	busy    bool
 	err     error
 
@@ -37,8 +38,8 @@ func New(o Options) *Screen { return &Screen{options: o, sheet: sheet.New(o.Them
 func (s *Screen) Init() tui.Cmd { return nil }
 
 // Paste implements tui.Paster.
-func (s *Screen) Paste(text string) tui.Cmd {
-	s.busy = true
+func (s *Screen) Paste(text string, cut bool) tui.Cmd {
+	s.busy, s.cut = true, cut
 	s.lay()
 	jobs := s.options.Jobs
 	return tui.Load("text", func(context.Context) (explain.Explanation, error) { return explain.Text(text, jobs), nil })
@@ -108,6 +109,10 @@ func (s *Screen) page() []string {
 		p.Blank()
 		p.Say("A terminal takes 64 KiB at a time. A whole log goes through: recoverctl explain FILE")
 		return p.Lines
+	}
+	if s.cut {
+		p.Sign(theme.Warning, "The paste was cut after 64 KiB: what follows there was not looked at, and the end of a log tells what failed last. A whole log goes through: recoverctl explain FILE")
+		p.Blank()
 	}
 	write(p, s.said)
 	p.Blank()

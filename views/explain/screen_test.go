@@ -49,6 +49,23 @@ func TestOfWhatIsNotKnownTheScreenSaysSo(t *testing.T) {
 	}
 }
 
+// A log that was cut says so first: what failed last stands at its end.
+func TestAPasteThatWasCutIsToldOf(t *testing.T) {
+	d := tuitest.New(t, viewtest.Options(viewtest.Plain()), screen(), 80, 24)
+	d.PasteCut(strings.Repeat("all is well\n", 700))
+	d.WaitIdle()
+	for _, want := range []string{"! The paste was cut after 64 KiB", "recoverctl", "No known message is in 700 lines."} {
+		if frame := d.Frame(); !strings.Contains(frame, want) {
+			t.Errorf("%q is not on the screen:\n%s", want, frame)
+		}
+	}
+	d.Paste("all is well\n")
+	d.WaitIdle()
+	if frame := d.Frame(); strings.Contains(frame, "cut") {
+		t.Errorf("a whole one is called cut:\n%s", frame)
+	}
+}
+
 // Another paste asks anew, and what is copied has the commands whole.
 func TestAnotherPasteAndTheCopy(t *testing.T) {
 	d := tuitest.New(t, viewtest.Options(viewtest.Plain()), screen(), 80, 24)
