@@ -40,6 +40,7 @@ type Change struct {
 	seen  actions.ArkFlowEvidence // as of the last look
 	asked bool                    // the request of the step that writes was made
 	open  bool                    // and nobody knows what became of it
+	taken bool                    // a request of this apply was accepted
 }
 
 // New makes a change and asks nothing. The error is a fault of kind Config. The
@@ -111,9 +112,14 @@ func (c *Change) Doers() []actions.Doer {
 }
 
 // Verify reads everything again from a fresh connection and says what has become
-// of the plan.
+// of the plan. What a hub has accepted and does not show is not called not started.
 func (c *Change) Verify(ctx context.Context) actions.OperationVerdict {
-	return Verify(ctx, c.Sources, c.Plan)
+	v := Verify(ctx, c.Sources, c.Plan)
+	if v.Verdict == actions.NotStarted && c.taken {
+		v.Verdict = actions.Undecided
+		v.Message += "; the hub has accepted a request of this apply, and shows nothing of it"
+	}
+	return v
 }
 
 // Verify says from what the hub and the store hold now what has become of a plan.
@@ -162,6 +168,7 @@ func (c *Change) once(ctx context.Context, step actions.Step, done func() string
 	if err != nil {
 		return "", err
 	}
+	c.taken = true
 	return "the hub has accepted it", nil
 }
 

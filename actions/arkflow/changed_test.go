@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/recoverctl/recoverctl/actions"
 	inspected "github.com/recoverctl/recoverctl/inspect/arkflow"
@@ -331,5 +332,19 @@ func TestAnotherSavepointIsToldAsOne(t *testing.T) {
 	s.applied()
 	if v := s.verdict(); strings.Contains(v.Message, "another's") {
 		t.Errorf("its own: %s", v.Message)
+	}
+}
+
+// A hub that accepts a request and shows nothing of it has not left it undone.
+func TestWhatIsAcceptedAndNotShownIsNotCalledNotStarted(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, arkhub.GenerationJobs)
+	s.patience = time.Second
+	s.set(1)
+	s.mustMake(actions.KindArkFlowSavepoint)
+	s.hub.Break(arkhubtest.On("POST", "/savepoints", arkhubtest.Say(202, "application/json", `{"job_id":"orders"}`)))
+	result, refused, err := s.apply()
+	if refused != nil || err == nil || result.Verdict != actions.Undecided || !strings.Contains(result.Message, "has accepted a request of this apply, and shows nothing of it") {
+		t.Errorf("%s, %v, %v: %s", result.Verdict, refused, err, result.Message)
 	}
 }

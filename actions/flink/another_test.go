@@ -27,12 +27,12 @@ func TestALastSavepointThatIsNotRead(t *testing.T) {
 	if e.Err != nil || e.Old == nil || e.Old.Checkpoints != nil {
 		t.Fatalf("%v, %+v", e.Err, e.Old)
 	}
-	for kind, make := range map[string]func() (actions.Document, string){
+	for kind, plan := range map[string]func() (actions.Document, string){
 		actions.KindSavepoint: func() (actions.Document, string) { d, p := actions.SavepointFrom(e, ask); return d, codeOf(p) },
 		actions.KindStop:      func() (actions.Document, string) { d, p := actions.StopFrom(e, ask); return d, codeOf(p) },
 		actions.KindRollback:  func() (actions.Document, string) { d, p := actions.RollbackFrom(e, to(saved)); return d, codeOf(p) },
 	} {
-		if d, code := make(); code != "savepoints-unread" {
+		if d, code := plan(); code != "savepoints-unread" {
 			t.Errorf("%s: %q, and the plan is %+v", kind, code, d)
 		}
 	}
