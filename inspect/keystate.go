@@ -152,6 +152,11 @@ func (i *Inspector) Key(ctx context.Context, job Job, k flinkkey.Key, f KeyFigur
 	}
 	s = KeyOf(k, f)
 	s.Scanned, s.Actions = &calls.Scanned, append(s.Actions, calls.Actions...)
+	if s.Bucket != nil && len(s.Actions) > 0 && !slices.ContainsFunc(s.Actions, func(a ActionCalls) bool { return a.Partition == *s.Bucket }) &&
+		!slices.ContainsFunc(s.Actions, func(a ActionCalls) bool { return a.Elsewhere != nil }) {
+		s.Bucket = nil
+		s.Notes = append(s.Notes, "Its rows lie in other buckets than Fluss's own hash says: the table has the format of a lake, which hashes otherwise, or no bucket key.")
+	}
 	if at := slices.IndexFunc(s.Actions, func(a ActionCalls) bool { return a.Elsewhere != nil }); at >= 0 {
 		in, why := "on", "the number of partitions was changed"
 		if job.Store == StoreFluss {

@@ -3,6 +3,7 @@ package fluss
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 
 	"github.com/recoverctl/recoverctl/inspect"
@@ -18,11 +19,19 @@ var _ inspect.CallReader = (*Store)(nil)
 // is left, and the others are read. Cancelling ctx ends the scan; what was found is
 // returned.
 func (s *Store) ReadCalls(ctx context.Context, data inspect.DataTopic, q inspect.CallQuestion, watch func(inspect.CallUpdate)) (inspect.DurableCalls, error) {
+	table, err := s.described(ctx, data, "scan for calls")
+	if err == nil && !placesByHash(table) {
+		q.Job.BucketOf = nil
+	}
 	c := callScan{
 		store: s, scan: inspect.NewCallScan(q, data.IDs()), watch: watch, ask: q.Final, rows: map[int32]int64{}, names: map[string]string{},
 		extent: inspect.ScanExtent{From: inspect.Offsets{}, To: inspect.Offsets{}, Read: inspect.Offsets{}},
 	}
-	c.read(ctx, data, q)
+	if err != nil {
+		c.faults = append(c.faults, err)
+	} else {
+		c.read(ctx, table, data, q)
+	}
 	c.extent.Partial = len(c.faults) > 0
 	out := c.scan.Finish(c.extent)
 	c.named(ctx, out.Actions, out.Siblings, out.Removed)
@@ -54,12 +63,16 @@ type callScan struct {
 	total  int64
 }
 
-func (c *callScan) read(ctx context.Context, data inspect.DataTopic, q inspect.CallQuestion) {
-	table, err := c.store.described(ctx, data, "scan for calls")
-	if err != nil {
-		c.faults = append(c.faults, err)
-		return
-	}
+// placesByHash reports whether a table's rows lie where Fluss's own hash of their
+// bucket key says: a lake's format brings a hash of its own, and without a bucket key
+// rows lie anywhere.
+func placesByHash(t flussrpc.Table) bool {
+	const own = "lance" // the one lake that takes Fluss's
+	lake := t.Properties[lakeFormat]
+	return len(t.BucketKey) > 0 && (lake == "" || strings.EqualFold(lake, own))
+}
+
+func (c *callScan) read(ctx context.Context, table flussrpc.Table, data inspect.DataTopic, q inspect.CallQuestion) {
 	c.table = table
 	c.readers = readers{schemas: c.store.client.NewSchemas(table)}
 	defer c.readers.close()

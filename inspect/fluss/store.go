@@ -142,12 +142,15 @@ func (s *Store) unchanged(ctx context.Context, table flussrpc.Table) error {
 	return nil
 }
 
+// lakeFormat says of what format the lake is that a table's rows may be moved to.
+const lakeFormat = "table.datalake.format"
+
 // settingsOf are the settings of a table that decide what is kept, with Fluss's
 // defaults: those are not listed by a server.
 func settingsOf(t flussrpc.Table) []inspect.Setting {
 	defaults := map[string]string{
 		"table.log.ttl": "7d", "table.log.tiered.local-segments": "2", "table.replication.factor": "", "table.datalake.enabled": "false", "table.log.format": string(flussrpc.FormatArrow),
-		"table.log.arrow.compression.type": "ZSTD",
+		"table.log.arrow.compression.type": "ZSTD", lakeFormat: "",
 	}
 	out := []inspect.Setting{}
 	for name, value := range defaults {

@@ -240,6 +240,39 @@ func TestATableThatIsNotTheOneThatWasDescribed(t *testing.T) {
 	}
 }
 
+// Where a lake brings its own hash, and where there is no bucket key, nobody can say
+// in which bucket a key belongs.
+func TestRowsWhoseBucketNobodyCanCompute(t *testing.T) {
+	for name, x := range map[string]struct {
+		change    func(*flusstest.Spec)
+		elsewhere bool
+	}{
+		"Fluss's own hash":        {func(*flusstest.Spec) {}, true},
+		"of the format of Paimon": {func(s *flusstest.Spec) { s.Properties = map[string]string{"table.datalake.format": "PAIMON"} }, false},
+		"of the format of Lance":  {func(s *flusstest.Spec) { s.Properties = map[string]string{"table.datalake.format": "lance"} }, true},
+		"without a bucket key":    {func(s *flusstest.Spec) { s.BucketKey = nil }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := started(t, flusstest.Options{})
+			spec := flusstest.ActionState(path, 3)
+			x.change(&spec)
+			id, err := c.CreateTable(spec)
+			if err != nil {
+				t.Fatal(err)
+			}
+			pending(t, c, flussrpc.Log{Table: id, Partition: flussrpc.NoPartition}, 1, "key-0") // of bucket 2
+			s := storeOf(t, c, nil)
+			got, err := s.ReadCalls(t.Context(), described(t, s), inspect.CallQuestion{Job: inspect.Job{Store: inspect.StoreFluss, BucketOf: flussrpc.BucketOfString}}, nil)
+			if err != nil || len(got.Actions) != 1 || (got.Actions[0].Elsewhere != nil) != x.elsewhere {
+				t.Errorf("%+v, %v", got.Actions, err)
+			}
+			if told := slices.ContainsFunc(got.Findings, func(f inspect.Finding) bool { return f.Rule == "records-elsewhere" }); told != x.elsewhere {
+				t.Errorf("%+v", got.Findings)
+			}
+		})
+	}
+}
+
 // A key that lies in another bucket than it computes to is told.
 func TestRowsInAnotherBucket(t *testing.T) {
 	c := started(t, flusstest.Options{})
