@@ -1,6 +1,7 @@
 package bar
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -19,11 +20,12 @@ type Bar struct {
 	Marks    []Mark // of the chosen recovery points, in any order
 }
 
-// Mark is where a recovery point starts to read. Marks at one offset are drawn
-// as one, in the tone of the first.
+// Mark is where a recovery point starts to read, or, with the sign of an error, where
+// something is missing. Marks at one offset are drawn as one, as the first.
 type Mark struct {
 	Offset int64
 	Tone   theme.Tone
+	Sign   string // in place of the marker's; empty: the marker's
 }
 
 // Render draws the bar in exactly width cells.
@@ -119,7 +121,7 @@ func (b Bar) stop(offset int64, th theme.Theme) stop {
 		s.signs, s.tone = th.Signs.Boundary, theme.Title
 	}
 	if i := slices.IndexFunc(b.Marks, func(m Mark) bool { return m.Offset == offset }); i >= 0 {
-		s.signs += th.Signs.Marker
+		s.signs += cmp.Or(b.Marks[i].Sign, th.Signs.Marker)
 		s.tone = b.Marks[i].Tone
 	}
 	isStart, isEnd := offset == b.Start, offset == b.End

@@ -5,9 +5,9 @@ package theme
 type Signs struct {
 	LogStart string // the first available offset
 	LogEnd   string // the next offset to be written
-	Boundary string // the largest offset of a committed cleanup
+	Boundary string // the largest offset of a committed cleanup, or a write-ahead log's cursor
 	Marker   string // where a recovery point starts to read
-	Gone     string // still in the log, but no restore may read it
+	Gone     string // still in the log, but no restore or start reads it
 	Broken   string // a stretch of a bar that is longer than its scale
 	Axis     string // a stretch of a bar to scale
 	Selected string // the row that the next key acts on
@@ -43,9 +43,9 @@ func (s Signs) Legend() []Meaning {
 		{s.OK, "passed"},
 		{s.Selected, "selected"},
 		{s.LogStart + " " + s.LogEnd, "log start and log end"},
-		{s.Boundary, "boundary: no restore may read before it"},
+		{s.Boundary, "boundary: no restore may read before it; of a write-ahead log, the cursor"},
 		{s.Marker, "marker: a recovery point reads from here"},
-		{s.Gone, "still in the log, but no restore may read it"},
+		{s.Gone, "still in the log, but no restore or start reads it"},
 		{s.Broken, "drawn longer than its scale, or marks would share a cell"},
 		{s.More, "more than is shown"},
 		{s.None, "no value: not known, or not asked"},

@@ -294,7 +294,7 @@ func ruleWords(r arkflow.Rule) string {
 }
 
 // Bar draws a log to scale between its first and last sequence: dotted up to the
-// cursor, with a marker at each gap. False: there is nothing to draw, or no room.
+// cursor, with the sign of an error at each gap. False: there is nothing to draw, or no room.
 func Bar(th theme.Theme, l arkflow.WriteAheadLog, width int) (line string, ok bool) {
 	if len(l.Runs) == 0 || l.Tail == nil || *l.Tail >= math.MaxInt64 {
 		return "", false
@@ -306,7 +306,7 @@ func Bar(th theme.Theme, l arkflow.WriteAheadLog, width int) (line string, ok bo
 	}
 	for _, g := range l.Gaps {
 		if g.From < math.MaxInt64 {
-			b.Marks = append(b.Marks, bar.Mark{Offset: int64(g.From), Tone: theme.Error})
+			b.Marks = append(b.Marks, bar.Mark{Offset: int64(g.From), Tone: theme.Error, Sign: th.Signs.Error})
 		}
 	}
 	start, end := arkflow.Number(l.Runs[0].From), arkflow.Number(*l.Tail)
