@@ -10,7 +10,6 @@ import (
 
 	"github.com/recoverctl/recoverctl/inspect"
 	"github.com/recoverctl/recoverctl/internal/clock"
-	"github.com/recoverctl/recoverctl/internal/figures"
 	"github.com/recoverctl/recoverctl/tui"
 	"github.com/recoverctl/recoverctl/tui/theme"
 	"github.com/recoverctl/recoverctl/tui/vtable"
@@ -279,13 +278,17 @@ func (s *Screen) paneHead(width, most int) []string {
 	if len(kinds) > most {
 		shown = kinds[:most-1]
 	}
-	left := len(s.order)
+	left, wide := len(s.order), 0
+	parts := func(n int) string { return phrase.Parts(s.options.Job.Store, n) }
+	for _, kind := range shown {
+		wide = max(wide, len(parts(counts[kind])))
+	}
 	for _, kind := range shown {
 		left -= counts[kind]
-		lines = append(lines, fmt.Sprintf("   %*s %s", len(figures.Group(int64(len(s.order)))), figures.Group(int64(counts[kind])), kind))
+		lines = append(lines, fmt.Sprintf("   %*s: %s", wide, parts(counts[kind]), kind))
 	}
 	if left > 0 {
-		lines = append(lines, fmt.Sprintf("   %s of other kinds", figures.Group(int64(left))))
+		lines = append(lines, "   "+parts(left)+" of other kinds")
 	}
 	return lines
 }
