@@ -89,6 +89,9 @@ func (s *Store) Buckets(ctx context.Context, path flussrpc.TablePath, partition 
 	if err != nil {
 		return Buckets{}, nil, err
 	}
+	if partition < 0 {
+		places = everyBucket(places, t.Buckets)
+	}
 	summary := summaryOf(t, nil)
 	out := Buckets{Table: path.String(), ID: t.ID, Created: t.Created.UTC(), TTL: summary.TTL, Point: point, Buckets: make([]Bucket, len(places))}
 	read := bucketRead{store: s, table: t, partition: partition, marker: marker}

@@ -101,12 +101,28 @@ func (s *Store) DataTopic(ctx context.Context, name string) (inspect.DataTopic, 
 	if err != nil {
 		return out, err
 	}
-	out.Partitions = s.ranges(ctx, table, places)
+	out.Partitions = s.ranges(ctx, table, everyBucket(places, table.Buckets))
 	if err := s.unchanged(ctx, table); err != nil {
 		return out, err
 	}
 	out.Exists, out.TopicID, out.Settings, out.Created = true, strconv.FormatInt(table.ID, 10), settingsOf(table), table.Created.UTC()
 	return out, nil
+}
+
+// everyBucket are the buckets that a table has by its description, which is what the
+// job's store goes by. One that the servers do not place, as while a coordinator is
+// stuck, is led by nobody, and is not absent.
+func everyBucket(places []flussrpc.Bucket, buckets int) []flussrpc.Bucket {
+	out := make([]flussrpc.Bucket, buckets)
+	for i := range out {
+		out[i] = flussrpc.Bucket{ID: int32(i), Leader: flussrpc.NoLeader}
+	}
+	for _, p := range places {
+		if p.ID >= 0 && int(p.ID) < buckets {
+			out[p.ID] = p
+		}
+	}
+	return out
 }
 
 // ranges asks for the start and the end of each bucket.
