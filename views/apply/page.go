@@ -60,6 +60,14 @@ func (p *page) head() {
 		p.Sign(theme.Plain, "step "+step.Number+" waits for you: "+phrase.Safe(step.Title))
 	case snap.Current < 0 || snap.Current >= len(snap.Steps):
 		p.Sign(theme.Plain, between(snap))
+	case snap.Steps[snap.Current].State == actions.StepFailed:
+		at := snap.Steps[snap.Current]
+		why, step := phrase.Safe(at.Detail), "step "+at.Step.Number
+		if !strings.HasPrefix(why, step+" ") {
+			why = step + " failed: " + why
+		}
+		p.Sign(theme.Error, why)
+		p.Say("everything is read again now, to say what came of it")
 	default:
 		at := snap.Steps[snap.Current]
 		tone, does := theme.Plain, " reads: "

@@ -112,7 +112,7 @@ func (r *Running) job() (tui.Job, bool) {
 		Interrupt: r.Interrupt, Leaving: func() tui.Cmd { return r.leaving(false) },
 	}
 	for _, step := range s.Steps {
-		if step.State != actions.StepPending && step.State != actions.StepWaiting && step.State != actions.StepRunning {
+		if step.State == actions.StepDone || step.State == actions.StepSkipped {
 			j.Done++
 		}
 	}
@@ -128,6 +128,8 @@ func where(s actions.Snapshot) string {
 		return between(s)
 	case s.Waiting:
 		return "step " + s.Steps[s.Current].Step.Number + " waits for you"
+	case s.Steps[s.Current].State == actions.StepFailed:
+		return "step " + s.Steps[s.Current].Step.Number + " failed"
 	default:
 		return "step " + s.Steps[s.Current].Step.Number
 	}

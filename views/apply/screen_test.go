@@ -320,6 +320,24 @@ func TestLeavingNeverAbandonsTheRun(t *testing.T) {
 	}
 }
 
+// A step that failed is not called a step that writes while what came of it is read,
+// and does not count as passed.
+func TestAStepThatFailedIsNotCalledRunning(t *testing.T) {
+	s := newScene(t)
+	s.runs.Fail(actions.StepDelete, fault.New(fault.Unreachable, "delete records", "no broker answered within 30s"))
+	release := s.runs.Hold(viewtest.Verdict)
+	d, _ := s.watch(s.start(false), 80, 24)
+	until(t, d, "FAILED")
+	says(t, d, "✖ step 8 was not done (nothing was sent): no broker answered within 30s")
+	says(t, d, "everything is read again now, to say what came of it")
+	says(t, d, "step 8 failed 8 of 11 steps 72 %")
+	if frame := d.Frame(); strings.Contains(frame, "WRITES: ") {
+		t.Errorf("it is still called writing:\n%s", frame)
+	}
+	release()
+	until(t, d, "Receipt")
+}
+
 // A run is in the strip of every screen and is found again; at its end the strip
 // says so until somebody has looked.
 func TestARunIsFoundAgain(t *testing.T) {

@@ -33,6 +33,9 @@ func NewRuns() *Runs {
 	return &Runs{gates: map[string]chan struct{}{}, fails: map[string]error{}, skips: map[string]string{}}
 }
 
+// Verdict is held as a step is: the reading again at the end of a run.
+const Verdict = "verdict"
+
 // Hold makes a step wait in its middle until it is released.
 func (r *Runs) Hold(step string) (release func()) {
 	gate := make(chan struct{})
@@ -91,8 +94,19 @@ func (r *Runs) Start(made plan.Made, approval actions.Approval, log Broker, step
 	}
 	return actions.Start(context.Background(), actions.RunPlan{
 		Plan: made.Plan, Report: made.Report, Approval: approval, Step: step, Steps: steps, Journal: r, Clock: clock.NewFake(Now),
-		Who:    actions.Operator{User: "ops", Host: "bastion", Profile: "orders", Job: "order-agent"},
-		Verify: func(context.Context) actions.OperationVerdict { return r.judge(made.Plan) },
+		Who: actions.Operator{User: "ops", Host: "bastion", Profile: "orders", Job: "order-agent"},
+		Verify: func(ctx context.Context) actions.OperationVerdict {
+			r.mu.Lock()
+			gate := r.gates[Verdict]
+			r.mu.Unlock()
+			if gate != nil {
+				select {
+				case <-gate:
+				case <-ctx.Done():
+				}
+			}
+			return r.judge(made.Plan)
+		},
 	})
 }
 
