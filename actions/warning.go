@@ -57,6 +57,13 @@ const (
 	LogDamaged       = "log-damaged"
 )
 
+// NeedsLooking reports whether a warning is accepted only when somebody has looked
+// elsewhere first: at what lies between here and a system, at another machine, at which
+// hub an address is of. No command that is shown accepts one.
+func NeedsLooking(name string) bool {
+	return name == OtherHub || name == RequestUnsettled || name == BegunElsewhere
+}
+
 // Warning is something that the planner can't decide: a person accepts it by
 // name, or does not apply the plan.
 type Warning struct {

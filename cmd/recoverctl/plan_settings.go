@@ -144,11 +144,15 @@ func (a *app) settingsEvidence(ctx context.Context, op string, prompt secret.Pro
 	return e, nil
 }
 
-// nextOfDocument are the commands that follow, as they can be pasted.
+// nextOfDocument are the commands that follow, as they can be pasted. Warnings that ask
+// for a look at somewhere else are accepted by nothing that is shown.
 func (a *app) nextOfDocument(file string, warnings []actions.Warning) []string {
 	suffix := a.sameFlags()
 	apply := "recoverctl apply " + shellword.Quote(file) + ` --reason "…"`
 	for _, w := range warnings {
+		if actions.NeedsLooking(w.Name) {
+			continue
+		}
 		apply += " --accept " + shellword.Quote(safe(w.Name))
 	}
 	return []string{"recoverctl plan show " + shellword.Quote(file) + suffix, apply + " --access operate" + suffix}
