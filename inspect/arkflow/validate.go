@@ -41,15 +41,19 @@ func (h *Hub) Validate(ctx context.Context, point, place string) (inspect.Restor
 	if err != nil {
 		return inspect.RestoreValidation{}, err
 	}
-	job := ""
+	job, partial := "", jobs.Dropped > 0 || jobs.Cut
 	for _, j := range jobs.Items {
 		rounds, err := h.client.Checkpoints(ctx, j.ID)
 		if err != nil {
 			return inspect.RestoreValidation{}, err
 		}
+		partial = partial || rounds.Dropped > 0 || rounds.Cut
 		if slices.ContainsFunc(rounds.Items, func(c arkhub.Checkpoint) bool { return c.ID == id }) {
 			job = j.ID
 		}
+	}
+	if job == "" && partial {
+		return inspect.RestoreValidation{}, fault.New(fault.Partial, hubOp, "%s is on record of none of the jobs and rounds of the hub at %s that could be read, which are not all", safetext.Of(id), safetext.Of(r.state.Address))
 	}
 	if job == "" {
 		return inspect.RestoreValidation{}, fault.New(fault.NotFound, hubOp, "no job of the hub at %s has %s on record", safetext.Of(r.state.Address), safetext.Of(id)).
