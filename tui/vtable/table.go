@@ -1,6 +1,8 @@
 package vtable
 
 import (
+	"slices"
+
 	"github.com/recoverctl/recoverctl/tui"
 	"github.com/recoverctl/recoverctl/tui/theme"
 )
@@ -200,6 +202,19 @@ type window struct {
 	detail    []string // under the selected row
 }
 
+// fit is as many lines of a detail as there is room for. Where that is not all of
+// them the last one says so.
+func (t *Table) fit(detail []string, room int) []string {
+	if len(detail) <= room {
+		return detail
+	}
+	detail = slices.Clone(detail[:room])
+	if room > 0 {
+		detail[room-1] += " " + t.theme.Signs.More
+	}
+	return detail
+}
+
 // window makes the scroll position fit a table of height lines: the selected
 // row and its details are inside, and no line is wasted.
 func (t *Table) window(height int) window {
@@ -213,8 +228,7 @@ func (t *Table) window(height int) window {
 	}
 	var w window
 	if d, ok := t.source.(Detailer); ok && !t.idle {
-		w.detail = d.Detail(t.at(t.cursor))
-		w.detail = w.detail[:min(len(w.detail), lines-1)]
+		w.detail = t.fit(d.Detail(t.at(t.cursor)), lines-1)
 	}
 	w.rows = min(lines-len(w.detail), n)
 	w.top = min(t.top, t.cursor)          // not below the cursor

@@ -394,3 +394,20 @@ func TestATableWithoutFocusMarksNoRow(t *testing.T) {
 		t.Errorf("focus came back as\n%s\nwant\n%s", again, focused)
 	}
 }
+
+// talkative are points of which more is to be said than a small table has room for.
+type talkative struct{ points }
+
+func (talkative) Detail(int) []string { return []string{"one", "two", "three", "four"} }
+
+// What has no room is left out, and not without a word.
+func TestDetailsThatAreCutSaySo(t *testing.T) {
+	for height, want := range map[int]string{3: "one …", 5: "three …", 6: "four"} {
+		table := vtable.New(plain, pointColumns, talkative{})
+		table.Resize(tui.Size{Width: 80, Height: height})
+		frame := table.View(tui.Size{Width: 80, Height: height})
+		if !strings.HasSuffix(frame, "\n     "+want) {
+			t.Errorf("in %d lines it ends without %q:\n%s", height, want, frame)
+		}
+	}
+}
