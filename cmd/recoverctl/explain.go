@@ -191,10 +191,10 @@ func renderExplanation(t *table, e explain.Explanation) {
 		}
 		t.line(head + ")")
 		t.line("  " + m.Cause)
-		t.line("  said: " + m.Text)
 		for _, next := range m.Next {
 			t.line("  next: " + next)
 		}
+		t.line("  said: " + m.Text)
 		if m.Others > 0 {
 			t.line(fmt.Sprintf("  and %s of this rule with other numbers", figures.Count(m.Others, "message", "messages")))
 		}

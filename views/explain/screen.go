@@ -136,10 +136,10 @@ func write(p *sheet.Page, e explain.Explanation) {
 		}
 		p.Hang(" ", theme.Title, where)
 		p.Sign(theme.Error, phrase.Safe(m.Cause))
-		p.Hang(sheet.Indent+"said: ", theme.Muted, phrase.Safe(m.Text))
 		for _, next := range m.Next {
 			p.Hang(sheet.Indent+"next: ", theme.Plain, phrase.Safe(next))
 		}
+		p.Hang(sheet.Indent+"said: ", theme.Muted, phrase.Safe(m.Text))
 		if m.Others > 0 {
 			p.Hang(sheet.Indent, theme.Muted, fmt.Sprintf("and %s of this rule with other numbers", phrase.Count(int(m.Others), "message", "messages")))
 		}
