@@ -184,6 +184,8 @@ func JudgeProducer(d Document, e FlussEvidence) OperationVerdict {
 		v.Verdict, v.Message = Applied, fmt.Sprintf("exactly the plan's offsets are stored for producer %s, and valid until %s", id, expiryText(*e.Entry.Expires))
 	case state == FactOther:
 		v.Verdict, v.Message = Contradicted, fmt.Sprintf("producer %s has an entry that is not the plan's: %s", id, entryWords(e.Entry))
+	case e.Entry.Found && !e.Entry.Broken() && expiryText(*e.Entry.Expires) != p.Expires && offsetsOf(logsOf(e.Entry)) == p.targetID():
+		v.Verdict, v.Message = Undecided, fmt.Sprintf("exactly the plan's offsets are stored for producer %s, and by this machine's clock they expired at %s: they were registered and their time is over, or the clocks differ", id, expiryText(*e.Entry.Expires))
 	case e.Entry.Found:
 		v.Verdict, v.Message = NotStarted, fmt.Sprintf("no entry of producer %s is valid: the one there expired at %s", id, expiryText(*e.Entry.Expires))
 	default:

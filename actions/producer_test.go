@@ -132,3 +132,30 @@ func TestWhatTheNextStartDoes(t *testing.T) {
 		}
 	}
 }
+
+// Offsets that were registered and have expired, or whose coordinator has another clock,
+// are not called not registered; an expired entry that the plan found is.
+func TestOffsetsThatExpiredWereRegistered(t *testing.T) {
+	expired := entry()
+	expired.Expired = true
+	logs := []actions.ProducerLog{
+		{Table: 3, Partition: -1, Buckets: []actions.BucketBaseline{{Bucket: 0, Offset: ptrTo[int64](8)}, {Bucket: 1, Offset: ptrTo[int64](4)}}},
+		{Table: 4, Partition: 7, Buckets: []actions.BucketBaseline{{Bucket: 0, Offset: ptrTo[int64](0)}}},
+	}
+	expired.Tables[0].Buckets[1].Baseline = ptrTo[int64](4)
+	for name, tt := range map[string]struct {
+		found fluss.Producer // by the plan
+		want  actions.Outcome
+	}{
+		"registered since": {fluss.Producer{ID: "orders-sink"}, actions.Undecided},
+		"there before":     {expired, actions.NotStarted},
+	} {
+		d, p := actions.ProducerRegisterFrom(producerEvidence(tt.found), actions.ProducerAsk{Logs: logs, TTL: time.Minute})
+		if p != nil {
+			t.Fatal(p.Message)
+		}
+		if v := actions.JudgeProducer(d, producerEvidence(expired)); v.Verdict != tt.want {
+			t.Errorf("%s: %s: %s", name, v.Verdict, v.Message)
+		}
+	}
+}
