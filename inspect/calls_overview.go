@@ -240,6 +240,15 @@ func (c *CallCount) partial(store Store) []Finding {
 	return []Finding{f}
 }
 
+// again is how many calls run again from a point of which that is known, of some at
+// least.
+func (p PointSummary) again() string {
+	if p.Calls != nil {
+		return p.Calls.Again()
+	}
+	return group(*p.RunsAgain)
+}
+
 // rerunFindings name the points from which calls would run again, the newest
 // first, and which has the fewest.
 func rerunFindings(points []PointSummary) []Finding {
@@ -261,14 +270,18 @@ func rerunFindings(points []PointSummary) []Finding {
 	for n, p := range at {
 		f.Refs = append(f.Refs, p.URI)
 		if n < most {
-			words = append(words, fmt.Sprintf("%s from %s", group(*p.RunsAgain), quote(lastPart(p.URI))))
+			words = append(words, fmt.Sprintf("%s from %s", p.again(), quote(lastPart(p.URI))))
 		}
 	}
 	if rest := len(at) - most; rest > 0 {
 		words = append(words, "and some from "+figures.Count(rest, "more recovery point", "more recovery points"))
 	}
 	first := *at[0].RunsAgain
-	words[0] = fmt.Sprintf("%s would run again from %s", calls(first), quote(lastPart(at[0].URI)))
+	how := calls(first)
+	if again := at[0].again(); again != group(first) {
+		how = again + " calls"
+	}
+	words[0] = fmt.Sprintf("%s would run again from %s", how, quote(lastPart(at[0].URI)))
 	least := slices.MinFunc(at, func(a, b PointSummary) int { return cmp.Compare(*a.RunsAgain, *b.RunsAgain) })
 	f.Cause, f.Numbers = strings.Join(words, ", "), Named{"runsAgain": first, "least": *least.RunsAgain}
 	return []Finding{f}
