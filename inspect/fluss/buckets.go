@@ -85,12 +85,9 @@ func (s *Store) Buckets(ctx context.Context, path flussrpc.TablePath, partition 
 		return Buckets{}, nil, fault.New(fault.Usage, "describe buckets", "table %s has partitions: say which", show(path)).
 			WithHint("--partition ID; recoverctl inspect fluss table %s lists them", show(path))
 	}
-	places, err := s.client.Buckets(ctx, t, partition)
+	places, err := s.buckets(ctx, t, partition)
 	if err != nil {
 		return Buckets{}, nil, err
-	}
-	if partition < 0 {
-		places = everyBucket(places, t.Buckets)
 	}
 	summary := summaryOf(t, nil)
 	out := Buckets{Table: path.String(), ID: t.ID, Created: t.Created.UTC(), TTL: summary.TTL, Point: point, Buckets: make([]Bucket, len(places))}

@@ -207,7 +207,7 @@ func (s *Store) allTables(ctx context.Context) (databases []string, out []tableA
 			return
 		}
 		var buckets []flussrpc.Bucket
-		if buckets, t.err = s.client.Buckets(ctx, t.table, flussrpc.NoPartition); t.err == nil {
+		if buckets, t.err = s.buckets(ctx, t.table, flussrpc.NoPartition); t.err == nil {
 			for _, b := range buckets {
 				if b.Leader == flussrpc.NoLeader {
 					t.leaderless = append(t.leaderless, b.ID)

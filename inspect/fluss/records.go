@@ -57,7 +57,7 @@ func (s *Store) Rows(ctx context.Context, q RowQuestion, visit func(Row) error) 
 		return fault.New(fault.Usage, "read rows", "table %s has partitions: say which", show(q.Path)).
 			WithHint("--partition ID; recoverctl inspect fluss table %s lists them", show(q.Path))
 	}
-	places, err := s.client.Buckets(ctx, t, q.Partition)
+	places, err := s.buckets(ctx, t, q.Partition)
 	if err != nil {
 		return err
 	}

@@ -97,16 +97,25 @@ func (s *Store) DataTopic(ctx context.Context, name string) (inspect.DataTopic, 
 	if err != nil || !found {
 		return out, err
 	}
-	places, err := s.client.Buckets(ctx, table, flussrpc.NoPartition)
+	places, err := s.buckets(ctx, table, flussrpc.NoPartition)
 	if err != nil {
 		return out, err
 	}
-	out.Partitions = s.ranges(ctx, table, everyBucket(places, table.Buckets))
+	out.Partitions = s.ranges(ctx, table, places)
 	if err := s.unchanged(ctx, table); err != nil {
 		return out, err
 	}
 	out.Exists, out.TopicID, out.Settings, out.Created = true, strconv.FormatInt(table.ID, 10), settingsOf(table), table.Created.UTC()
 	return out, nil
+}
+
+// buckets says where the buckets of a table, or of one partition of it, are kept.
+func (s *Store) buckets(ctx context.Context, t flussrpc.Table, partition int64) ([]flussrpc.Bucket, error) {
+	places, err := s.client.Buckets(ctx, t, partition)
+	if err != nil || partition >= 0 {
+		return places, err // whether there is such a partition, its buckets say
+	}
+	return everyBucket(places, t.Buckets), nil
 }
 
 // everyBucket are the buckets that a table has by its description, which is what the

@@ -114,7 +114,7 @@ func (s *Store) Table(ctx context.Context, path flussrpc.TablePath) (TableInfo, 
 		}
 		return out, faults, nil
 	}
-	buckets, err := s.client.Buckets(ctx, t, flussrpc.NoPartition)
+	buckets, err := s.buckets(ctx, t, flussrpc.NoPartition)
 	if err != nil {
 		faults = append(faults, err)
 	}
