@@ -15,7 +15,7 @@ for size in 80x24 120x40 200x60; do
   picture compare
   press Escape o; wait_for "CLEANUP"
   picture operations
-  press p; wait_for "STAYS RESTORABLE"
+  press p; wait_for "STILL IN THE LOG"
   picture plan
   press Escape Escape j j j v; wait_for "REJECTED: partition"
   picture restore-check
