@@ -86,14 +86,14 @@ type PartitionScan struct {
 	interned  map[string]string
 	free      []*openAction
 
-	counts  partitionCounts
-	cuts    []int64 // markers of the points on this partition, ascending
-	ended   []int64 // calls of completed actions of generations 1 and 2, by place among cuts
-	matched []int64 // those of generation 3
-	bare    []int64 // completed actions of generations 1 and 2 of which only the end is there …
-	barely  []int64 // … and of generation 3
-	removed []int64 // those of generation 3 that tombstones removed
-	tombs   map[uint64]struct{}
+	counts        partitionCounts
+	cuts          []int64 // markers of the points on this partition, ascending
+	ended         []int64 // calls of completed actions of generations 1 and 2, by place among cuts
+	matched       []int64 // those of generation 3
+	hidden        []int64 // completed actions of generations 1 and 2 of which only the end is there …
+	hiddenMatched []int64 // … and of generation 3
+	removed       []int64 // those of generation 3 that tombstones removed
+	tombs         map[uint64]struct{}
 
 	opened    int64 // actions that are open now …
 	matchable int64 // … of these, those of keys of generation 3
@@ -148,7 +148,7 @@ func newPartitionScan(s *CallScan, id int32, limit int) *PartitionScan {
 	p.cuts = slices.Compact(p.cuts)
 	places := len(p.cuts) + 1
 	p.ended, p.matched, p.removed = make([]int64, places), make([]int64, places), make([]int64, places)
-	p.bare, p.barely = make([]int64, places), make([]int64, places)
+	p.hidden, p.hiddenMatched = make([]int64, places), make([]int64, places)
 	p.rewritten = make([]Rewritten, len(p.cuts))
 	return p
 }

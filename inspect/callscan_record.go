@@ -90,9 +90,9 @@ func (p *PartitionScan) complete(e *keyEntry, r *seenRecord) {
 		e.done = slices.Delete(e.done, i, i+1)
 	} else {
 		// A job writes a record when an action begins: the others are gone.
-		at := p.bare
+		at := p.hidden
 		if e.generation == KeyGeneration3 {
-			at = p.barely
+			at = p.hiddenMatched
 		}
 		at[p.place(d.last)]++
 	}

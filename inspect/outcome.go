@@ -267,10 +267,10 @@ func (s *CallScan) ofCompleted(point PointMarker) (n, hidden int64) {
 		}
 		for at := p.place(marker); at < len(p.ended); at++ {
 			n += p.ended[at]
-			hidden += p.bare[at]
+			hidden += p.hidden[at]
 			if released {
 				n += p.matched[at]
-				hidden += p.barely[at]
+				hidden += p.hiddenMatched[at]
 			} else {
 				n += p.removed[at]
 			}
