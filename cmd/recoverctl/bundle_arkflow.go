@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"time"
 
@@ -46,6 +47,7 @@ func (a *app) bundleArkFlow(ctx context.Context, job config.Job, ask bundleAsk) 
 		b.journalLines,
 		b.configuration,
 		b.text.flush,
+		func() error { return b.unread(&overview) },
 		func() error { return b.file.Add("overview.txt", overview.Bytes()) },
 	} {
 		if err := add(); err != nil {
@@ -79,9 +81,12 @@ func (b *arkflowBundling) asked(ctx context.Context, hub *arkflow.Hub) error {
 		return b.add("jobs.json", "ArkFlowJobs", nil, err)
 	}
 	b.versions["hub"], b.versions["hubGeneration"] = exposed(jobs.Hub.Version), jobs.Hub.Generation.String()
-	beside, end := b.besideLog(hub, b.of, "", nil)
-	streams, streamsErr := beside.Jobs(ctx)
-	end()
+	streams, streamsErr := jobs, err
+	if b.of.ArkFlow.WAL != "" {
+		beside, end := b.besideLog(hub, b.of, "", nil)
+		streams, streamsErr = beside.Jobs(ctx)
+		end()
+	}
 	all := jobs.Jobs
 	jobs.Streams, streams.Jobs = []arkflow.StreamState{}, []arkflow.JobState{}
 	if err := errors.Join(
@@ -193,6 +198,16 @@ func (b *arkflowBundling) entries(ctx context.Context, logs *arkflow.Logs, l ark
 		}
 	}
 	return b.file.Add("entries.jsonl", lines.Bytes())
+}
+
+// unread tells people what could not be read, as the command itself does.
+func (b *arkflowBundling) unread(overview io.Writer) error {
+	told := b.printer()
+	told.err = overview
+	for _, err := range b.faults {
+		told.complain("not everything could be read", err)
+	}
+	return nil
 }
 
 // found adds findings that are not there yet: a job's are those of a list as well.

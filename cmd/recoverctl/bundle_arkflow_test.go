@@ -86,6 +86,9 @@ func TestABundleOfArkFlowOfWhatCouldBeRead(t *testing.T) {
 	if faults, _ := json.Marshal(manifest.Faults); !strings.Contains(string(faults), "denied") || !strings.Contains(members["jobs.json"], "denied") {
 		t.Errorf("%s, %s", faults, members["jobs.json"])
 	}
+	if !strings.Contains(members["overview.txt"], "not everything could be read: ") {
+		t.Errorf("people are not told: %.300s", members["overview.txt"])
+	}
 	if !strings.Contains(members["wal.json"], `"tail": 20`) {
 		t.Errorf("%.300s", members["wal.json"])
 	}
