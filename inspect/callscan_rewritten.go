@@ -3,7 +3,8 @@ package inspect
 import (
 	"fmt"
 	"slices"
-	"strings"
+
+	"github.com/recoverctl/recoverctl/internal/figures"
 )
 
 // Rewritten is what a store that writes its states anew with each recovery point
@@ -144,7 +145,7 @@ func (s *CallScan) halfWritten(point PointMarker, r Rewritten, out *DurableCalls
 	add(SeverityWarning, "rewritten-in-part", refs, Named{"open": r.Open, "found": r.Found, "again": r.Again, "missing": r.missing()},
 		"restore from a recovery point that has them (inspect points --calls), or find out on the other side what became of these calls",
 		"behind the marker of %s are %s of the %s that were open there, %s of them as they were: its states were written anew in part only, or the store had let go of the others (%s)",
-		quote(lastPart(point.Point)), group(r.Found), actions(r.Open), group(r.Again), firstOf(where, maxSamples))
+		quote(lastPart(point.Point)), group(r.Found), actions(r.Open), group(r.Again), figures.First(where, maxSamples))
 }
 
 // notRepaired are points whose markers lie behind states that nobody wrote again.
@@ -168,7 +169,7 @@ func (s *CallScan) notRepaired(points []PointCalls, add addFinding) {
 	add(severity, "point-before-rewriting", refs, Named{"points": int64(len(points)), "least": least},
 		"take a new recovery point with a release that writes its states anew; until then find out on the other side what became of these calls before you restore",
 		"the markers of these recovery points lie behind the last records of open actions, and %s: %s. A later release that does so can't repair these points: what lies before a marker is not read again",
-		anew, firstOf(names, maxSamples))
+		anew, figures.First(names, maxSamples))
 }
 
 // rewritingCost is what writing anew costs the log.
@@ -228,7 +229,7 @@ func (s *CallScan) unfinished(add addFinding) {
 	}
 	add(SeverityInfo, "rewriting-unfinished", refs, Named{"again": again, "left": left},
 		"nothing is lost by it: a restore from the recovery point before it finds these states where they were last written; if no checkpoint is under way, look at why the last one failed",
-		"a checkpoint that no recovery point is known of has begun to write states anew and did not finish: %s", firstOf(words, maxSamples))
+		"a checkpoint that no recovery point is known of has begun to write states anew and did not finish: %s", figures.First(words, maxSamples))
 }
 
 // lastSeries is the last writing anew behind all markers, if it is not whole. States
@@ -274,13 +275,4 @@ func (p *PartitionScan) lastSeries() (series, bool) {
 // ref names a record by the store's own words.
 func (s *CallScan) ref(at RecordPosition) string {
 	return fmt.Sprintf("%s %d offset %d", s.q.Job.Store.Part(), at.Partition, at.Offset)
-}
-
-// firstOf joins the first of several texts, and counts the rest.
-func firstOf(texts []string, most int) string {
-	rest := len(texts) - most
-	if rest <= 0 {
-		return strings.Join(texts, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(texts[:most], ", "), rest)
 }

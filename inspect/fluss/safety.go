@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/recoverctl/recoverctl/inspect"
@@ -193,6 +192,9 @@ func (j *judgement) buckets(name string, buckets []ProducerBucket) (rows int64, 
 	return rows, known
 }
 
+// mostNamed is how many partitions or ids a sentence names.
+const mostNamed = 5
+
 // others judges the partitions that an entry does not name: every row of theirs is
 // undone. Of those that were made since it was registered that is as it should be.
 func (j *judgement) others(partitions []ProducerTable) (rows int64, known bool) {
@@ -212,18 +214,9 @@ func (j *judgement) others(partitions []ProducerTable) (rows int64, known bool) 
 		j.worse(UnknownSafety)
 		j.add(inspect.SeverityWarning, "partitions-missing", append(slices.Clone(j.ref), name), inspect.Named{"partitions": int32(len(byTable[name])), "rows": undone[name]},
 			"were they made after the entry was registered, and does nobody else write to them? Then it is as it should be",
-			"the entry says nothing of the partitions %s of %s: their %s are undone, all of them", firstFew(byTable[name]), name, figures.Count(undone[name], "row", "rows"))
+			"the entry says nothing of the partitions %s of %s: their %s are undone, all of them", figures.First(byTable[name], mostNamed), name, figures.Count(undone[name], "row", "rows"))
 	}
 	return rows, known
-}
-
-// firstFew names the first of many.
-func firstFew(names []string) string {
-	const most = 5
-	if rest := len(names) - most; rest > 0 {
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), rest)
-	}
-	return strings.Join(names, ", ")
 }
 
 // against compares an entry with its node in ZooKeeper: the coordinator leaves out,
@@ -264,7 +257,7 @@ func numbers(ids []int64) string {
 	for i, id := range ids {
 		words[i] = strconv.FormatInt(id, 10)
 	}
-	return firstFew(words)
+	return figures.First(words, mostNamed)
 }
 
 func (j *judgement) bucket(name string, b ProducerBucket) {

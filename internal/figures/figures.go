@@ -71,8 +71,14 @@ func Ranges(parts []int32, most int) string {
 		}
 		i = j + 1
 	}
-	if len(ranges) > most {
-		return strings.Join(ranges[:most], ", ") + fmt.Sprintf(" and %d more", len(ranges)-most)
+	return First(ranges, most)
+}
+
+// First joins the first of several texts, at most most of them, and counts the rest.
+func First(texts []string, most int) string {
+	rest := len(texts) - most
+	if rest <= 0 {
+		return strings.Join(texts, ", ")
 	}
-	return strings.Join(ranges, ", ")
+	return fmt.Sprintf("%s and %d more", strings.Join(texts[:most], ", "), rest)
 }

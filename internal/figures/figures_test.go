@@ -36,6 +36,18 @@ func TestBytes(t *testing.T) {
 	}
 }
 
+func TestFirst(t *testing.T) {
+	texts := []string{"a", "b", "c"}
+	for most, want := range map[int]string{1: "a and 2 more", 2: "a, b and 1 more", 3: "a, b, c", 4: "a, b, c"} {
+		if got := figures.First(texts, most); got != want {
+			t.Errorf("First of %d = %q, want %q", most, got, want)
+		}
+	}
+	if got := figures.First(nil, 2); got != "" {
+		t.Errorf("of none %q", got)
+	}
+}
+
 func TestRanges(t *testing.T) {
 	tests := map[string]struct {
 		parts []int32
