@@ -198,23 +198,29 @@ func (p *Point) judgeTasks(j *judging, t Target, m artefact.Manifest) {
 		figures.Count(len(m.TaskAttempts), "task", "tasks")+" in "+figures.Count(len(p.States), "object", "objects"), "no state of: "+few(stateless))
 }
 
+// without are the ones of a list that another does not have. Large jobs have tens of
+// thousands of tasks, and each point is compared.
+func without(list, other []string) (left []string) {
+	has := make(map[string]bool, len(other))
+	for _, id := range other {
+		has[id] = true
+	}
+	for _, id := range list {
+		if !has[id] {
+			left = append(left, id)
+		}
+	}
+	return left
+}
+
 // taskSet compares the tasks that a point has with those that its target must have.
 func taskSet(t Target, have []string) (result inspect.RuleResult, message string, missing []string) {
 	missing = []string{}
 	if t.Tasks == nil {
 		return inspect.NotChecked, fmt.Sprintf("the job's plan is not exposed; the point has %s", figures.Count(len(have), "task", "tasks")), missing
 	}
-	var more []string
-	for _, id := range t.Tasks {
-		if !slices.Contains(have, id) {
-			missing = append(missing, id)
-		}
-	}
-	for _, id := range have {
-		if !slices.Contains(t.Tasks, id) {
-			more = append(more, id)
-		}
-	}
+	missing = append(missing, without(t.Tasks, have)...)
+	more := without(have, t.Tasks)
 	switch {
 	case t.Rescales && len(missing)+len(more) > 0:
 		return inspect.NotChecked, fmt.Sprintf("the job rescales: %d planned tasks are not in it, and %d of it are not planned; whether that can be restored is not known here", len(missing), len(more)), missing
