@@ -8,6 +8,7 @@ import (
 	"net"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"google.golang.org/protobuf/proto"
@@ -67,7 +68,7 @@ type Conn struct {
 	address string
 	timeout time.Duration
 	net     net.Conn
-	kind    ServerKind
+	kind    atomic.Int32  // a ServerKind; the reading goroutine names the server by it
 	serves  map[API]int16 // the version to use
 
 	writing sync.Mutex // held while a frame is written
@@ -111,7 +112,7 @@ func Dial(ctx context.Context, address string, o Options) (*Conn, error) {
 func (c *Conn) Address() string { return c.address }
 
 // Kind is what the server says it is.
-func (c *Conn) Kind() ServerKind { return c.kind }
+func (c *Conn) Kind() ServerKind { return ServerKind(c.kind.Load()) }
 
 // Serves reports whether the server says that it answers a call. One that it does
 // not serve is never answered.
@@ -140,7 +141,7 @@ func (c *Conn) shakeHands(ctx context.Context, login *Login) error {
 	if err != nil {
 		return err
 	}
-	c.kind = ServerKind(versions.GetServerType())
+	c.kind.Store(versions.GetServerType())
 	for _, v := range versions.GetApiVersions() {
 		// All calls that this package knows have a version 0, and it knows no other.
 		if v.GetMinVersion() <= 0 && v.GetMaxVersion() >= 0 {
@@ -192,7 +193,7 @@ func (c *Conn) undecodable(api API, err error) error {
 func (c *Conn) callRaw(ctx context.Context, api API, request proto.Message) (Answer, error) {
 	if !c.Serves(api) {
 		return Answer{}, fault.New(fault.Unsupported, "ask Fluss", "%s does not serve %s", c.name(), api).
-			WithHint("a %s may, or a newer release of Fluss", map[bool]string{true: "tablet server", false: "coordinator"}[c.kind == Coordinator]).WithRef(c.ref())
+			WithHint("a %s may, or a newer release of Fluss", map[bool]string{true: "tablet server", false: "coordinator"}[c.Kind() == Coordinator]).WithRef(c.ref())
 	}
 	got, err := c.roundTrip(ctx, api, request)
 	if err == nil && got.Err != nil {
@@ -259,7 +260,7 @@ func (c *Conn) refused(api API, e *Error) error {
 	return refusal(api.String(), e, "%s refused", c.name()).WithRef(c.ref())
 }
 
-func (c *Conn) name() string { return fmt.Sprintf("%s %s", c.kind, safetext.Of(c.address)) }
+func (c *Conn) name() string { return fmt.Sprintf("%s %s", c.Kind(), safetext.Of(c.address)) }
 func (c *Conn) ref() string  { return "fluss " + safetext.Of(c.address).String() }
 
 // read gives every answer to the call that waits for it, until the connection

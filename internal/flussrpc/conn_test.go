@@ -118,6 +118,44 @@ func TestAServerSaysWhatItServes(t *testing.T) {
 	}
 }
 
+// A server that says what it is and goes at once is named by the goroutine that
+// reads, while the one that dials notes the name.
+func TestAServerThatGoesAfterItsGreeting(t *testing.T) {
+	hello := frameOf(t, "api-versions-tablet.resp.bin")
+	for range 200 {
+		near, far := net.Pipe()
+		var server sync.WaitGroup
+		server.Go(func() {
+			defer far.Close()
+			var head [requestHeaderSize + lengthSize]byte
+			if _, err := io.ReadFull(far, head[:]); err != nil {
+				t.Error(err)
+				return
+			}
+			rest := int64(binary.BigEndian.Uint32(head[:])) - requestHeaderSize
+			if _, err := io.CopyN(io.Discard, far, rest); err != nil {
+				t.Error(err)
+				return
+			}
+			if _, err := far.Write(hello); err != nil {
+				t.Error(err)
+			}
+		})
+		c, err := Dial(t.Context(), "fluss:9123", Options{Dial: func(context.Context, string, string) (net.Conn, error) { return near, nil }})
+		server.Wait()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.Kind() != TabletServer {
+			t.Errorf("it is %s", c.Kind())
+		}
+		if _, err := listDatabases(t.Context(), c); fault.KindOf(err) != fault.Unreachable {
+			t.Error(err)
+		}
+		c.Close()
+	}
+}
+
 func listDatabases(ctx context.Context, c *Conn) ([]string, error) {
 	var answer flusspb.ListDatabasesResponse
 	err := c.Call(ctx, APIListDatabases, &flusspb.ListDatabasesRequest{}, &answer)
