@@ -16,6 +16,7 @@ import (
 	"github.com/recoverctl/recoverctl/internal/fault"
 	"github.com/recoverctl/recoverctl/internal/testkit/flinkcases"
 	"github.com/recoverctl/recoverctl/internal/testkit/flinktest"
+	"github.com/recoverctl/recoverctl/internal/testkit/port"
 )
 
 // recordedFlink answers as real clusters of 1.20 and 2.3 did.
@@ -202,8 +203,7 @@ func TestFlinkCommandsSayWhatIsWrong(t *testing.T) {
 	url := recordedFlink("2.3.0").Start(t, "running", "failed")
 	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{"status":"UP"}`) }))
 	t.Cleanup(page.Close)
-	nobody := httptest.NewServer(http.NotFoundHandler())
-	nobody.Close()
+	nobody := "http://" + port.Closed(t)
 	closed := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }))
 	t.Cleanup(closed.Close)
 	tests := map[string]struct {
@@ -212,8 +212,8 @@ func TestFlinkCommandsSayWhatIsWrong(t *testing.T) {
 		says string
 	}{
 		"no JobManager":         {[]string{"jobs"}, 3, "no JobManager is configured"},
-		"nobody there":          {[]string{"jobs", "--flink-rest", nobody.URL}, 4, "can't be reached"},
-		"nobody there, one job": {[]string{"exceptions", "x", "--flink-rest", nobody.URL}, 4, "can't be reached"},
+		"nobody there":          {[]string{"jobs", "--flink-rest", nobody}, 4, "can't be reached"},
+		"nobody there, one job": {[]string{"exceptions", "x", "--flink-rest", nobody}, 4, "can't be reached"},
 		"refused":               {[]string{"job", "x", "--flink-rest", closed.URL}, 5, "403"},
 		"no such job":           {[]string{"job", "nobody", "--flink-rest", url}, 6, "there is no job named nobody at " + url},
 		"no such id":            {[]string{"checkpoints", strings.Repeat("0", 32), "--flink-rest", url}, 6, "there is no job 00000000000000000000000000000000"},
@@ -301,8 +301,7 @@ func TestOneJobManagerOfSeveralJobs(t *testing.T) {
 func TestTheRunningJobInTheOverview(t *testing.T) {
 	place := t.TempDir()
 	url := recordedFlink("2.3.0").Start(t, "restarting")
-	gone := httptest.NewServer(http.NotFoundHandler())
-	gone.Close()
+	gone := "http://" + port.Closed(t)
 	failing := command(t, "inspect", "job", "--points", place, "--flink-rest", url, "--flink-job", "order-agent-b")
 	for _, want := range []string{
 		"✖ job order-agent-b is RESTARTING since 18:14Z: java.io.IOException: the call of pay() was answered 503\n",
@@ -321,7 +320,7 @@ func TestTheRunningJobInTheOverview(t *testing.T) {
 	}
 	// Nothing but Flink's refusal to answer: that is all that could be said.
 	points := []string{"--points", flinkcases.Copy(t, "versioned-p2")}
-	if got := command(t, append([]string{"inspect", "job", "--flink-rest", gone.URL}, points...)...); !strings.Contains(got.out, "live state      could not be read\n") {
+	if got := command(t, append([]string{"inspect", "job", "--flink-rest", gone}, points...)...); !strings.Contains(got.out, "live state      could not be read\n") {
 		t.Errorf("exit %d\n%s%s", got.code, got.out, got.errOut)
 	}
 	if got := command(t, append([]string{"inspect", "job", "--topic", "t"}, points...)...); !strings.Contains(got.out, "live state      not connected\n") {
@@ -331,10 +330,9 @@ func TestTheRunningJobInTheOverview(t *testing.T) {
 
 // config check tries the JobManager of each job that has one.
 func TestConfigCheckAsksTheJobManager(t *testing.T) {
-	gone := httptest.NewServer(http.NotFoundHandler())
-	gone.Close()
+	gone := "http://" + port.Closed(t)
 	file := configured(t, fmt.Sprintf("profiles: [{name: orders, jobs: [{name: order-agent-c, flink: {rest: %q}}, {name: lost, flink: {rest: %q}}, {name: none}]}]",
-		recordedFlink("2.3.0").Start(t, "failed"), gone.URL))
+		recordedFlink("2.3.0").Start(t, "failed"), gone))
 	a, got := ask[struct {
 		Probes []struct{ What, Result, Detail string }
 	}](t, "ConfigCheck", "config", "check", file)
@@ -384,9 +382,8 @@ func TestTheHeaderSaysWhetherFlinkAnswers(t *testing.T) {
 	if _, err := m.Live(t.Context(), inspect.RefOf(url, "order-agent-c")); err != nil || said() != "ok" {
 		t.Errorf("%q, %v", said(), err)
 	}
-	gone := httptest.NewServer(http.NotFoundHandler())
-	gone.Close()
-	if _, err := m.Live(t.Context(), inspect.RefOf(gone.URL, "x")); fault.KindOf(err) != fault.Unreachable || said() != "FAILED" {
+	gone := "http://" + port.Closed(t)
+	if _, err := m.Live(t.Context(), inspect.RefOf(gone, "x")); fault.KindOf(err) != fault.Unreachable || said() != "FAILED" {
 		t.Errorf("nobody there: %q, %v", said(), err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/recoverctl/recoverctl/inspect"
 	"github.com/recoverctl/recoverctl/internal/fault"
+	"github.com/recoverctl/recoverctl/internal/testkit/port"
 )
 
 func TestTheJobsOfACluster(t *testing.T) {
@@ -135,9 +136,7 @@ func TestAListFromWhoDoesNotAnswer(t *testing.T) {
 	if _, err := liveAt(t, other.URL).Jobs(t.Context()); fault.KindOf(err) != fault.Unsupported {
 		t.Errorf("another service: %v", err)
 	}
-	address := other.URL
-	other.Close()
-	if _, err := liveAt(t, address).Failures(t.Context(), inspect.JobRef{}, 20); fault.KindOf(err) != fault.Unreachable {
+	if _, err := liveAt(t, "http://"+port.Closed(t)).Failures(t.Context(), inspect.JobRef{}, 20); fault.KindOf(err) != fault.Unreachable {
 		t.Errorf("nobody: %v", err)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/recoverctl/recoverctl/internal/fault"
 	"github.com/recoverctl/recoverctl/internal/flinkrest"
 	"github.com/recoverctl/recoverctl/internal/testkit/flinktest"
+	"github.com/recoverctl/recoverctl/internal/testkit/port"
 )
 
 var liveNow = time.Date(2026, 11, 29, 18, 0, 0, 0, time.UTC)
@@ -322,9 +323,7 @@ func TestWhoDoesNotAnswer(t *testing.T) {
 	if _, err := liveAt(t, other.URL).Job(t.Context(), "order-agent"); fault.KindOf(err) != fault.Unsupported || !strings.Contains(err.Error(), "not as Flink does") {
 		t.Errorf("another service: %v", err)
 	}
-	address := other.URL
-	other.Close()
-	if _, err := liveAt(t, address).Job(t.Context(), "order-agent"); fault.KindOf(err) != fault.Unreachable {
+	if _, err := liveAt(t, "http://"+port.Closed(t)).Job(t.Context(), "order-agent"); fault.KindOf(err) != fault.Unreachable {
 		t.Errorf("nobody: %v", err)
 	}
 }

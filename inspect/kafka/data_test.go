@@ -19,6 +19,7 @@ import (
 	"github.com/recoverctl/recoverctl/inspect"
 	"github.com/recoverctl/recoverctl/internal/fault"
 	"github.com/recoverctl/recoverctl/internal/kafkaconn"
+	"github.com/recoverctl/recoverctl/internal/testkit/port"
 )
 
 // safe are the settings that a cleanup asks of a data topic.
@@ -377,6 +378,7 @@ func TestClustersThatCanNotBeReached(t *testing.T) {
 		topic, _ := c.create(t, 1, safe)
 		store := c.store(t, func(k *kafkaconn.Config) { k.RequestTimeout = time.Second })
 		c.fake.Close()
+		port.Keep(t, c.Brokers()...)
 		began := time.Now()
 		for name, read := range reads(store) {
 			if err := read(context.Background(), topic); fault.KindOf(err) != fault.Unreachable {

@@ -14,6 +14,7 @@ import (
 	"github.com/recoverctl/recoverctl/internal/arkhub"
 	"github.com/recoverctl/recoverctl/internal/fault"
 	"github.com/recoverctl/recoverctl/internal/secret"
+	"github.com/recoverctl/recoverctl/internal/testkit/port"
 )
 
 const token = "op-8f2c41d0"
@@ -196,10 +197,9 @@ func TestLeader(t *testing.T) {
 		t.Errorf("%v, hint %s", err, fault.Of(err).Hint)
 	}
 
-	dead := httptest.NewServer(http.NotFoundHandler())
-	dead.Close()
-	c = serve(t, standby(dead.URL), arkhub.Options{})
-	if _, err := c.Jobs(t.Context()); fault.KindOf(err) != fault.Unreachable || !strings.Contains(err.Error(), "is a standby and names "+dead.URL+" as its leader") {
+	dead := "http://" + port.Closed(t)
+	c = serve(t, standby(dead), arkhub.Options{})
+	if _, err := c.Jobs(t.Context()); fault.KindOf(err) != fault.Unreachable || !strings.Contains(err.Error(), "is a standby and names "+dead+" as its leader") {
 		t.Errorf("%v", err)
 	}
 

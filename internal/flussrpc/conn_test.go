@@ -17,6 +17,7 @@ import (
 	"github.com/recoverctl/recoverctl/internal/fault"
 	"github.com/recoverctl/recoverctl/internal/flussrpc/flusspb"
 	"github.com/recoverctl/recoverctl/internal/secret"
+	"github.com/recoverctl/recoverctl/internal/testkit/port"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -297,12 +298,7 @@ func TestLoggingIn(t *testing.T) {
 }
 
 func TestNobodyListens(t *testing.T) {
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := l.Addr().String()
-	l.Close()
+	address := port.Closed(t)
 	if _, err := dial(t, address, Options{}); fault.KindOf(err) != fault.Unreachable || !strings.Contains(err.Error(), address) {
 		t.Error(err)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -17,6 +16,7 @@ import (
 	"github.com/recoverctl/recoverctl/internal/fault"
 	"github.com/recoverctl/recoverctl/internal/httponce"
 	"github.com/recoverctl/recoverctl/internal/safetext"
+	"github.com/recoverctl/recoverctl/internal/testkit/port"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -96,14 +96,9 @@ func TestARequestIsNeverSentTwice(t *testing.T) {
 
 // What was never sent is told from what may have been done.
 func TestWhatWasNotSentIsSaid(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := "http://" + l.Addr().String()
-	l.Close()
+	address := "http://" + port.Closed(t)
 	sender := client(t, address)
-	_, err = sender.Send(t.Context(), httponce.Request{What: "the stop", Method: http.MethodPost, URL: address})
+	_, err := sender.Send(t.Context(), httponce.Request{What: "the stop", Method: http.MethodPost, URL: address})
 	if fault.KindOf(err) != fault.Unreachable || !strings.Contains(err.Error(), "the stop was not sent") {
 		t.Errorf("error %v", err)
 	}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -19,6 +18,7 @@ import (
 	"github.com/recoverctl/recoverctl/internal/fault"
 	"github.com/recoverctl/recoverctl/internal/httpread"
 	"github.com/recoverctl/recoverctl/internal/secret"
+	"github.com/recoverctl/recoverctl/internal/testkit/port"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -195,15 +195,8 @@ func TestAServerThatHangs(t *testing.T) {
 }
 
 func TestNobodyIsThere(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := "http://" + listener.Addr().String()
-	if err := listener.Close(); err != nil {
-		t.Fatal(err)
-	}
-	_, err = client(t, httpread.Options{}).Get(t.Context(), address)
+	address := "http://" + port.Closed(t)
+	_, err := client(t, httpread.Options{}).Get(t.Context(), address)
 	if fault.KindOf(err) != fault.Unreachable || !strings.HasSuffix(err.Error(), "connection refused") {
 		t.Errorf("error %v", err)
 	}

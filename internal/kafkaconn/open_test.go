@@ -24,6 +24,7 @@ import (
 	"github.com/recoverctl/recoverctl/internal/fault"
 	"github.com/recoverctl/recoverctl/internal/kafkaconn"
 	"github.com/recoverctl/recoverctl/internal/secret"
+	"github.com/recoverctl/recoverctl/internal/testkit/port"
 )
 
 // What a server that is not a usable Kafka broker makes of a connection, and
@@ -106,7 +107,7 @@ func TestAnUnusableBrokerIsNamedInOneSentence(t *testing.T) {
 }
 
 func TestEveryBrokerThatWasTriedIsNamed(t *testing.T) {
-	refused := closedPort(t)
+	refused := port.Closed(t)
 	closes := listen(t, func(net.Conn) {})
 	_, err := kafkaconn.Open(t.Context(), kafkaconn.Config{
 		Brokers:     []string{refused, "no-such-host.invalid:9092", closes},
@@ -124,7 +125,7 @@ func TestEveryBrokerThatWasTriedIsNamed(t *testing.T) {
 }
 
 func TestOneBrokerThatFails(t *testing.T) {
-	refused := closedPort(t)
+	refused := port.Closed(t)
 	tests := map[string]struct {
 		broker  string
 		dial    kafkaconn.DialFunc
@@ -283,17 +284,6 @@ func write(t *testing.T, name string, content []byte) string {
 		t.Fatal(err)
 	}
 	return path
-}
-
-// closedPort is an address that nothing listens on.
-func closedPort(t *testing.T) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	return listener.Addr().String()
 }
 
 // noSuchHost dials, but knows no names: a test must not depend on what a

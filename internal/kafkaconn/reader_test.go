@@ -16,6 +16,7 @@ import (
 	"github.com/recoverctl/recoverctl/internal/fault"
 	"github.com/recoverctl/recoverctl/internal/kafkaconn"
 	"github.com/recoverctl/recoverctl/internal/testkit/kafkatest"
+	"github.com/recoverctl/recoverctl/internal/testkit/port"
 )
 
 func TestAReaderReadsEveryRecordOnceFromTheFake(t *testing.T) {
@@ -105,14 +106,17 @@ func TestAReaderSaysWhatIsWrong(t *testing.T) {
 func TestAReaderThatNobodyAnswersGivesUp(t *testing.T) {
 	const limit = time.Second
 	tests := map[string]struct {
-		breakIt func(*kafkatest.Fake)
+		breakIt func(*testing.T, *kafkatest.Fake)
 		message string
 	}{
 		"the brokers are gone": {
-			func(f *kafkatest.Fake) { f.Kfake().Close() }, "no connection to broker 127.0.0.1:",
+			func(t *testing.T, f *kafkatest.Fake) {
+				f.Kfake().Close()
+				port.Keep(t, f.Brokers()...)
+			}, "no connection to broker 127.0.0.1:",
 		},
 		"the partition has no leader": {
-			func(f *kafkatest.Fake) {
+			func(_ *testing.T, f *kafkatest.Fake) {
 				f.Kfake().Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Fetch}, Err: kerr.NotLeaderForPartition, Count: -1})
 			}, "no broker leads the partition",
 		},
@@ -136,7 +140,7 @@ func TestAReaderThatNobodyAnswersGivesUp(t *testing.T) {
 			if fetches, err := reader.Poll(t.Context(), 0); err != nil || fetches.NumRecords() != 1 {
 				t.Fatalf("%d records, %v", fetches.NumRecords(), err)
 			}
-			tt.breakIt(fake)
+			tt.breakIt(t, fake)
 			began := time.Now()
 			for err = nil; err == nil && time.Since(began) < 10*limit; {
 				_, err = reader.Poll(t.Context(), 0)
@@ -232,6 +236,7 @@ func TestOpenAndPing(t *testing.T) {
 		t.Error(err)
 	}
 	fake.Kfake().Close()
+	port.Keep(t, fake.Brokers()...)
 	wantFault(t, conn.Ping(t.Context()), fault.Unreachable, "", "")
 }
 

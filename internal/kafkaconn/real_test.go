@@ -16,6 +16,7 @@ import (
 	"github.com/recoverctl/recoverctl/internal/kafkaconn"
 	"github.com/recoverctl/recoverctl/internal/secret"
 	"github.com/recoverctl/recoverctl/internal/testkit/kafkatest"
+	"github.com/recoverctl/recoverctl/internal/testkit/port"
 )
 
 // Every way in that a profile can name, right and wrong, against a real
@@ -102,7 +103,7 @@ func TestEveryWayIntoARealBroker(t *testing.T) {
 func TestABrokerThatIsDownCostsNothing(t *testing.T) {
 	env := kafkatest.RealEnv(t)
 	began := time.Now()
-	conn, err := kafkaconn.Open(t.Context(), kafkaconn.Config{Brokers: []string{"192.0.2.1:9092", closedPort(t), env.Plain}, DialTimeout: 20 * time.Second},
+	conn, err := kafkaconn.Open(t.Context(), kafkaconn.Config{Brokers: []string{"192.0.2.1:9092", port.Closed(t), env.Plain}, DialTimeout: 20 * time.Second},
 		kafkaconn.WithDial(droppedDocumentationNet))
 	if err != nil {
 		t.Fatal(err)

@@ -16,6 +16,7 @@ import (
 	"github.com/recoverctl/recoverctl/internal/fault"
 	"github.com/recoverctl/recoverctl/internal/secret"
 	"github.com/recoverctl/recoverctl/internal/testkit/arkhubtest"
+	"github.com/recoverctl/recoverctl/internal/testkit/port"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -165,9 +166,7 @@ func TestAnswersThatAreLost(t *testing.T) {
 
 // A hub that is not there was sent nothing.
 func TestNothingWasSent(t *testing.T) {
-	dead := httptest.NewServer(http.NotFoundHandler())
-	dead.Close()
-	c, err := write.New(arkhub.Options{Address: dead.URL})
+	c, err := write.New(arkhub.Options{Address: "http://" + port.Closed(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/recoverctl/recoverctl/internal/flinkrest"
 	"github.com/recoverctl/recoverctl/internal/flinkrest/write"
 	"github.com/recoverctl/recoverctl/internal/secret"
+	"github.com/recoverctl/recoverctl/internal/testkit/port"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -245,12 +246,7 @@ func TestALostAnswerIsUnknownAndNotAskedAgain(t *testing.T) {
 }
 
 func TestNoConnectionIsNoWrite(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_ = listener.Close()
-	c := client(t, flinkrest.Options{Address: "http://user:hush@" + listener.Addr().String()})
+	c := client(t, flinkrest.Options{Address: "http://user:hush@" + port.Closed(t)})
 	if err := c.Cancel(t.Context(), job); fault.KindOf(err) != fault.Unreachable || !strings.Contains(err.Error(), "was not sent") || strings.Contains(err.Error(), "hush") {
 		t.Errorf("error %v", err)
 	}

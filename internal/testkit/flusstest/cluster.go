@@ -63,7 +63,7 @@ func Start(o Options) (*Cluster, error) {
 // Close ends all servers and waits for their connections to end.
 func (c *Cluster) Close() {
 	for _, s := range append([]*server{c.coordinator}, c.tablets...) {
-		s.stop()
+		s.end()
 	}
 }
 

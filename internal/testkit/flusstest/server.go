@@ -13,6 +13,7 @@ import (
 
 	"github.com/recoverctl/recoverctl/internal/flussrpc"
 	"github.com/recoverctl/recoverctl/internal/flussrpc/flusspb"
+	"github.com/recoverctl/recoverctl/internal/testkit/port"
 )
 
 // server is one server of the cluster.
@@ -22,7 +23,8 @@ type server struct {
 	id      int32
 
 	mu      sync.Mutex
-	port    string // of its last start
+	port    string     // of its last start
+	held    *port.Held // while it is stopped; nil otherwise
 	l       net.Listener
 	conns   map[net.Conn]bool
 	running sync.WaitGroup
@@ -38,6 +40,7 @@ func (s *server) start() error {
 	if at == "" {
 		at = "127.0.0.1:0"
 	}
+	s.release()
 	l, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", at)
 	if err != nil {
 		return err
@@ -66,17 +69,36 @@ func (s *server) start() error {
 	return nil
 }
 
+// stop ends it. It keeps its port, so that it is refused there and not answered by
+// another, and may come back.
 func (s *server) stop() {
 	s.mu.Lock()
 	if s.l != nil {
 		_ = s.l.Close()
 		s.l = nil
+		s.held, _ = port.Hold(s.port) // where another was quicker, start says so
 	}
 	for conn := range s.conns {
 		_ = conn.Close()
 	}
 	s.mu.Unlock()
 	s.running.Wait()
+}
+
+// end stops it for good.
+func (s *server) end() {
+	s.stop()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.release()
+}
+
+// release lets a held port go.
+func (s *server) release() {
+	if s.held != nil {
+		_ = s.held.Close() // nothing was written to it
+		s.held = nil
+	}
 }
 
 func (s *server) up() bool {

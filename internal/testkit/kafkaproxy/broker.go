@@ -4,7 +4,10 @@ import (
 	"fmt"
 	"net"
 	"strconv"
+	"sync"
 	"time"
+
+	"github.com/recoverctl/recoverctl/internal/testkit/port"
 )
 
 // recheck is how often a broker that is down is looked for.
@@ -33,7 +36,12 @@ func (b *broker) accept(l net.Listener) {
 		if b.proxy.ctx.Err() != nil {
 			return
 		}
-		l = b.reopen()
+		held, err := port.Hold(b.own()) // nobody else answers there
+		if err != nil {
+			b.proxy.report(fmt.Errorf("broker %s is down, and its port was lost: %w", b.address, err))
+			return
+		}
+		l = b.reopen(held)
 	}
 }
 
@@ -84,8 +92,11 @@ func (b *broker) listen(l net.Listener) {
 }
 
 // reopen waits for the broker to come back and listens again at the same
-// address. It returns nil when the proxy closes, or where the address is lost.
-func (b *broker) reopen() net.Listener {
+// address, which is held until then. It returns nil when the proxy closes, or where
+// the address is lost.
+func (b *broker) reopen(held *port.Held) net.Listener {
+	let := sync.OnceValue(held.Close)
+	defer func() { _ = let() }() // nothing was written to it
 	tick := time.NewTicker(recheck)
 	defer tick.Stop()
 	for {
@@ -99,6 +110,7 @@ func (b *broker) reopen() net.Listener {
 			continue
 		}
 		conn.Close()
+		_ = let()
 		l, err := listen(b.proxy.ctx, b.own())
 		if err != nil {
 			b.proxy.report(fmt.Errorf("broker %s is back, and its listener is not: %w", b.address, err))
