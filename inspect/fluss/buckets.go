@@ -212,10 +212,7 @@ func (r bucketRead) all(ctx context.Context, places []flussrpc.Bucket, out []Buc
 	wg.Go(func() {
 		take(client.Offsets(ctx, r.table, r.partition, ids, flussrpc.Latest), func(b *Bucket, n int64) { b.Latest = &n })
 	})
-	cluster, err := client.Cluster(ctx)
-	if err != nil {
-		faults = append(faults, err)
-	}
+	cluster, clusterErr := client.Cluster(ctx)
 	for _, server := range cluster.Tablets {
 		buckets := byServer[server.ID]
 		if len(buckets) == 0 {
@@ -233,6 +230,9 @@ func (r bucketRead) all(ctx context.Context, places []flussrpc.Bucket, out []Buc
 		}
 	}
 	wg.Wait()
+	if clusterErr != nil {
+		faults = append(faults, clusterErr)
+	}
 	r.times(ctx, out)
 	return faults
 }
