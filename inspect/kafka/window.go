@@ -82,11 +82,12 @@ func (r *reader) pages(ctx context.Context, from int64) iter.Seq2[page, error] {
 	return func(yield func(page, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		ahead := make(chan page, 1)
-		var failure error // written before ahead is closed
+		reading := *r     // whoever loops may ask r meanwhile what it reads
+		var failure error // written before ahead is closed, and reading too
 		go func() {
 			defer close(ahead)
-			for position := from; position < r.end; {
-				a, err := r.answer(ctx, position)
+			for position := from; position < reading.end; {
+				a, err := reading.answer(ctx, position)
 				if err != nil {
 					failure = err
 					return
@@ -98,13 +99,14 @@ func (r *reader) pages(ctx context.Context, from int64) iter.Seq2[page, error] {
 					return
 				}
 				position = a.next
-				r.limit = max(r.limit, min(2*r.limit, r.most))
+				reading.limit = max(reading.limit, min(2*reading.limit, reading.most))
 			}
 		}()
 		defer func() {
 			cancel()
 			for range ahead { // until the reader has ended
 			}
+			r.topic, r.limit = reading.topic, reading.limit
 		}()
 		for p := range ahead {
 			if !yield(p, nil) {
