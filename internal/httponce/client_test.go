@@ -2,6 +2,8 @@ package httponce_test
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"io"
 	"net/http"
@@ -15,6 +17,7 @@ import (
 
 	"github.com/recoverctl/recoverctl/internal/fault"
 	"github.com/recoverctl/recoverctl/internal/httponce"
+	"github.com/recoverctl/recoverctl/internal/httpread"
 	"github.com/recoverctl/recoverctl/internal/safetext"
 	"github.com/recoverctl/recoverctl/internal/testkit/port"
 )
@@ -48,6 +51,27 @@ func TestARequestCarriesWhatItWasGiven(t *testing.T) {
 	})
 	if err != nil || a.Status != http.StatusConflict || string(a.Body) != "0123456789abcdef" {
 		t.Errorf("%d %q, error %v", a.Status, a.Body, err)
+	}
+}
+
+// What is changed is read before, with the same TLS configuration: a server that
+// speaks HTTP/2 to who reads is not asked for it here.
+func TestATLSConfigurationThatWasReadWith(t *testing.T) {
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.Proto) }))
+	server.EnableHTTP2 = true
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	trusted := &tls.Config{RootCAs: x509.NewCertPool()}
+	trusted.RootCAs.AddCert(server.Certificate())
+	reader := httpread.New(httpread.Options{TLS: trusted})
+	t.Cleanup(reader.Close)
+	if a, err := reader.Get(t.Context(), server.URL); err != nil || string(a.Body) != "HTTP/2.0" {
+		t.Fatalf("%q, error %v", a.Body, err)
+	}
+	once := httponce.New(httponce.Options{Op: "change it", Shown: safetext.Of(server.URL), Timeout: 2 * time.Second, MaxBytes: 16, TLS: trusted, Authorize: func(*http.Request) {}})
+	t.Cleanup(once.Close)
+	if a, err := once.Send(t.Context(), httponce.Request{What: "the stop", Method: http.MethodPost, URL: server.URL}); err != nil || string(a.Body) != "HTTP/1.1" {
+		t.Errorf("%q, error %v", a.Body, err)
 	}
 }
 

@@ -56,7 +56,7 @@ func New(options Options) *Client {
 	}
 	transport := &http.Transport{
 		Proxy:                  http.ProxyFromEnvironment,
-		TLSClientConfig:        options.TLS,
+		TLSClientConfig:        options.TLS.Clone(), // net/http adds its protocols to it, and others may have it too
 		ForceAttemptHTTP2:      true,
 		MaxIdleConnsPerHost:    4,
 		IdleConnTimeout:        time.Minute,

@@ -4,12 +4,15 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -215,6 +218,30 @@ func TestTLSMistakesAreNamed(t *testing.T) {
 	_, err = client(t, httpread.Options{}).Get(t.Context(), server.URL)
 	if fault.KindOf(err) != fault.Unreachable || fault.Of(err).Hint != "the certificate is not trusted: give its authority as ca-file" {
 		t.Errorf("an unknown authority: %v, hint %q", err, fault.Of(err).Hint)
+	}
+}
+
+// Several clients may be given one TLS configuration: each keeps its own, which
+// net/http adds its protocols to.
+func TestClientsOfOneTLSConfiguration(t *testing.T) {
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, r.ProtoMajor) }))
+	server.EnableHTTP2 = true
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	trusted := &tls.Config{RootCAs: x509.NewCertPool()}
+	trusted.RootCAs.AddCert(server.Certificate())
+	var clients sync.WaitGroup
+	for range 4 {
+		c := client(t, httpread.Options{TLS: trusted})
+		clients.Go(func() {
+			if a, err := c.Get(t.Context(), server.URL); err != nil || string(a.Body) != "2" {
+				t.Errorf("HTTP/%s, error %v", a.Body, err)
+			}
+		})
+	}
+	clients.Wait()
+	if len(trusted.NextProtos) != 0 {
+		t.Errorf("the configuration was changed: it has %q", trusted.NextProtos)
 	}
 }
 
