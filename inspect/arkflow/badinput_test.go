@@ -77,6 +77,53 @@ func TestFilesThatAreNoLogs(t *testing.T) {
 	}
 }
 
+// What redb 2.6.3 and 4.6.0 made of such files is told, with what to do.
+func TestFilesThatAStartReadsOtherwise(t *testing.T) {
+	const god, primary, recovery = 9, 1, 2
+	for what, c := range map[string]struct {
+		fixture  string
+		change   func([]byte) []byte
+		problems []string
+		says     string
+	}{
+		"closed and opened again, damaged": {"bad-entry-clean", reopened, []string{arkflow.ProblemPage}, "does not look at checksums"},
+		"closed and opened again, whole":   {"clean-pending", reopened, nil, ""},
+		"closed, a page longer":            {"clean-pending", longer, []string{arkflow.ProblemFileUnopenable}, "cut it to 3,686,400 bytes"},
+		"killed, a page longer":            {"unclean-pending", longer, nil, ""},
+		"killed, a byte longer":            {"unclean-pending", func(b []byte) []byte { return append(b, 0) }, []string{arkflow.ProblemFileUnopenable}, "cut it to 1,589,248 bytes"},
+		"format 3, closed, a page longer":  {"lib-v3-clean", longer, []string{arkflow.ProblemFileLong}, "an engine opens it"},
+		"killed, and the mark of that is gone": {"after-hot-kill", func(b []byte) []byte {
+			b[god] &^= recovery
+			return b
+		}, []string{arkflow.ProblemCloseDoubtful}, "redb 2.6 panics"},
+		"format 3, the marks of the last commit and of its end are gone": {"lib-v3-reclaimed", func(b []byte) []byte {
+			b[god] = primary // redb 4.6.0 reads the newer commit nevertheless: 11 entries, cursor 23
+			return b
+		}, []string{arkflow.ProblemCloseDoubtful}, ""},
+	} {
+		t.Run(what, func(t *testing.T) {
+			f := logChanged(t, c.fixture, c.change)
+			if f.LogFault != nil {
+				t.Fatal(f.LogFault)
+			}
+			if got := problemCodes(*f.Log); !slices.Equal(got, append([]string{}, c.problems...)) {
+				t.Fatalf("%v: %+v", got, f.Log.Problems)
+			}
+			if len(c.problems) > 0 && !strings.Contains(f.Log.Problems[0].Message+" "+f.Log.Problems[0].Next, c.says) {
+				t.Errorf("%+v", f.Log.Problems[0])
+			}
+			want := expectedOf[localExpected](t, filepath.Join(localFixtures, "wal-local", c.fixture, "expected.json"))
+			says := want.Report.Redb2
+			if !says.OK {
+				says = want.Report.Redb4
+			}
+			if *f.Log.Cursor != says.Value.Cursor || *f.Log.Count != uint64(len(says.Value.Entries)) {
+				t.Errorf("cursor %d and %d entries; the library has %d and %d", *f.Log.Cursor, *f.Log.Count, says.Value.Cursor, len(says.Value.Entries))
+			}
+		})
+	}
+}
+
 func TestPlacesThatAreNoLogs(t *testing.T) {
 	dir := t.TempDir()
 	put(t, filepath.Join(dir, "two", "a", "wal.redb"), nil)

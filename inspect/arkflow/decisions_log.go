@@ -140,9 +140,9 @@ func logRows() []row {
 				}
 				return holds(evidence("transaction %s", sequence(l.File.Transaction)), "the file was not closed: its writer was killed, or has it open now")
 			}))},
-		{row: "17a", rule: "wal-damage-unnoticed", severity: inspect.SeverityError, condition: "closed cleanly, and a page is damaged", action: "Do not start: the engine checks nothing of a file that was closed cleanly and replays damaged data. Restore the file.",
+		{row: "17a", rule: "wal-damage-unnoticed", severity: inspect.SeverityError, condition: "closed cleanly, nothing committed since, and a page is damaged", action: "Do not start: the engine checks nothing of a file that was closed cleanly and replays damaged data. Restore the file.",
 			ask: files(withLog(func(_ Facts, l *WriteAheadLog) answer {
-				if l.File == nil || !l.File.CleanClose {
+				if l.File == nil || !l.File.CleanClose && !l.File.Trusted {
 					return isClear("the file was not closed cleanly: the engine checks it")
 				}
 				return l.has("the engine will not notice", ProblemPage, ProblemSlot)
@@ -154,7 +154,8 @@ func logRows() []row {
 				}
 				return l.has("the engine goes back by one transaction without a word", ProblemRolledBack)
 			}))},
-		{row: "17c", rule: "wal-file-short", severity: inspect.SeverityError, condition: "the file is shorter than its header says", action: "Copy the entries out, then restore the file: the engine panics at start although entries may be readable.", ask: files(ofCode("the engine panics on it", ProblemFileShort))},
+		{row: "17c", rule: "wal-file-short", severity: inspect.SeverityError, condition: "the file is shorter than its header says, or longer in a way that no engine opens", action: "Copy the entries out, then restore the file: the engine panics at start although entries may be readable.",
+			ask: files(ofCode("the engine panics on it", ProblemFileShort, ProblemFileUnopenable))},
 		{row: "18", rule: "wal-unopenable", severity: inspect.SeverityError, condition: "no commit with a whole tree", action: "Restore a backup, or move the file away and accept the loss of the window.",
 			ask: func(f Facts) answer {
 				if fault.KindOf(f.LogFault) == fault.Corrupt {

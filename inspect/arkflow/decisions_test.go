@@ -24,6 +24,26 @@ func logOf(t *testing.T, name string) arkflow.Facts {
 	return logAt(t, path)
 }
 
+// logChanged is the log of a file that something happened to since.
+func logChanged(t *testing.T, name string, change func([]byte) []byte) arkflow.Facts {
+	t.Helper()
+	data, err := os.ReadFile(unpackedLog(t, localFixtures+"wal-local/"+name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return logAt(t, put(t, filepath.Join(t.TempDir(), arkflow.FileName), change(data)))
+}
+
+// reopened is a file that an engine opened again, and was killed before it
+// committed anything.
+func reopened(data []byte) []byte {
+	const god, recovery = 9, 2
+	data[god] |= recovery
+	return data
+}
+
+func longer(data []byte) []byte { return append(data, make([]byte, 4096)...) }
+
 func logAt(t *testing.T, path string) arkflow.Facts {
 	t.Helper()
 	l, err := logReader().Read(t.Context(), path, arkflow.Question{})
@@ -239,10 +259,14 @@ func TestDecisionTable(t *testing.T) {
 		{"17a", "closed, and a commit is damaged", logOf(t, "bad-slot-primary-clean"), holds},
 		{"17a", "closed and whole", logOf(t, "clean-pending"), isClear},
 		{"17a", "killed, where the engine checks", logOf(t, "bad-slot-primary-unclean"), isClear},
+		{"17a", "closed, opened again and killed, and a payload is damaged", logChanged(t, "bad-entry-clean", reopened), holds},
+		{"17a", "closed, opened again and killed, and whole", logChanged(t, "clean-pending", reopened), isClear},
 		{"17b", "the primary commit", logOf(t, "bad-slot-primary-unclean"), holds},
 		{"17b", "its tree", logOf(t, "bad-table-tree-unclean"), holds},
 		{"17b", "whole", logOf(t, "unclean-pending"), isClear},
 		{"17c", "cut by five pages", logOf(t, "truncated-unclean"), holds},
+		{"17c", "closed, and longer by a page", logChanged(t, "clean-pending", longer), holds},
+		{"17c", "killed, and longer by a page", logChanged(t, "unclean-pending", longer), isClear},
 		{"17c", "whole", logOf(t, "unclean-pending"), isClear},
 		{"18", "both commits", logOf(t, "bad-slots-both"), holds},
 		{"18", "a payload of a killed writer's file", logOf(t, "bad-entry-unclean"), holds},

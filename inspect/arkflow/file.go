@@ -117,7 +117,7 @@ func readOnce(ctx context.Context, place string, s *source, q Question, now time
 		return l, false, notRead(s.path, err)
 	}
 	l.Stable, l.Read = true, r.extent
-	l.File = &FileFacts{Format: r.view.Version, Transaction: r.view.Transaction, CleanClose: !r.header.Recovery, Compressed: s.compressed}
+	l.File = &FileFacts{Format: r.view.Version, Transaction: r.view.Transaction, CleanClose: !r.header.Recovery, Trusted: r.view.Blind, Compressed: s.compressed}
 	if !s.compressed {
 		at := s.modified.UTC()
 		l.File.Modified = &at
@@ -200,7 +200,7 @@ func fileRule(r *fileReading) CursorRule {
 // judgeFile tells what is wrong with a file, and what a start makes of it.
 func (l *WriteAheadLog) judgeFile(r *fileReading) {
 	v := r.view
-	blind := "The engine does not look at checksums after a clean close and replays what stands there. Don't start it; restore the file from a copy."
+	blind := "The engine does not look at checksums after a clean close, until it commits again, and replays what stands there. Don't start it; restore the file from a copy."
 	next := blind
 	if !v.Blind {
 		next = "Don't start the engine before the entries are copied out; restore the file from a copy."
@@ -254,11 +254,30 @@ func (l *WriteAheadLog) judgeFile(r *fileReading) {
 			"the header says that the file was closed cleanly, and names transaction %s, while the other commit slot holds transaction %s with a right checksum: a start goes on from the older one without a word, with %s and the cursor %s",
 			sequence(v.Transaction), sequence(other.Transaction), plural(r.runs.count, "entry", "entries"), sequence(r.cursor))
 	}
-	if v.Short > 0 {
-		l.problem(ProblemFileShort, inspect.SeverityError, nil, "Copy the entries out, then restore the file from a copy: every stream of the node goes down with this one.",
-			"the file is %s bytes shorter than its header says: an engine panics at its start", figures.Group(v.Short))
+	if !r.header.Recovery && !r.header.TwoPhase {
+		l.problem(ProblemCloseDoubtful, inspect.SeverityWarning, nil, "Copy the file away before an engine starts on it: redb 2.6 panics over such a file if the mark is wrong.",
+			"the header says that the file was closed cleanly, and its last commit is not the one that a clean close makes: the mark may be damaged")
 	}
-	if v.Long > 0 && !r.header.Recovery {
+	l.judgeLength(r)
+}
+
+// judgeLength tells what a start makes of a file that is not as long as its header
+// says.
+func (l *WriteAheadLog) judgeLength(r *fileReading) {
+	v := r.view
+	switch {
+	case v.Short > 0:
+		start := "an engine panics at its start"
+		if v.Version > 2 {
+			start = "an engine with redb 2 panics at its start; one with redb 4 refuses it after a clean close, and else may go on with what is left"
+		}
+		l.problem(ProblemFileShort, inspect.SeverityError, nil, "Copy the entries out, then restore the file from a copy: every stream of the node goes down with this one.",
+			"the file is %s bytes shorter than its header says: %s", figures.Group(v.Short), start)
+	case v.Cut > 0:
+		l.problem(ProblemFileUnopenable, inspect.SeverityError, nil,
+			fmt.Sprintf("Copy the file away. Restore it from a copy, or cut it to %s bytes: every stream of the node goes down with this one.", figures.Group(v.Cut)),
+			"the file is %s bytes longer than its header says, and no engine opens it so, although its entries can be read", figures.Group(v.Long))
+	case v.Long > 0 && !r.header.Recovery:
 		l.problem(ProblemFileLong, inspect.SeverityInfo, nil, "Nothing: an engine opens it.", "the file is %s bytes longer than its header says", figures.Group(v.Long))
 	}
 }

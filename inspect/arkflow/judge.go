@@ -31,6 +31,8 @@ const (
 	ProblemRefused          = "engine-refuses"
 	ProblemFileShort        = "file-short"
 	ProblemFileLong         = "file-long"
+	ProblemFileUnopenable   = "file-unopenable"
+	ProblemCloseDoubtful    = "close-doubtful"
 	ProblemFileEmpty        = "file-empty"
 	ProblemManifestMissing  = "manifest-missing"
 	ProblemManifestInvalid  = "manifest-invalid"

@@ -155,6 +155,7 @@ type FileFacts struct {
 	Format      int        `json:"format"` // version of the file format
 	Transaction uint64     `json:"transaction"`
 	CleanClose  bool       `json:"cleanClose"` // false: a writer has it open, or was killed
+	Trusted     bool       `json:"trusted"`    // an engine opens it without a look at the pages' checksums
 	Modified    *time.Time `json:"modified"`   // nil: of a compressed copy
 	Compressed  bool       `json:"compressed"`
 }

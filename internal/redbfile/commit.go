@@ -20,9 +20,12 @@ type Commit struct {
 // Latest is the commit that a start would take by the slots alone: no tree is
 // walked, so that View.RolledBack and View.Damage tell of the slots only.
 func (f *File) Latest(ctx context.Context) (*Commit, error) {
-	slot, blind := f.Primary, f.trusted()
+	slot := f.Primary
+	blind, err := f.trusted(ctx)
+	if err != nil {
+		return nil, err
+	}
 	if !blind {
-		var err error
 		if slot, err = f.choose(); err != nil {
 			return nil, err
 		}

@@ -2,6 +2,7 @@ package redbfile
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"io"
 )
@@ -41,12 +42,16 @@ type View struct {
 
 	// RolledBack: the newer commit is damaged, and a start takes the older one.
 	RolledBack bool
-	// Blind: the file was closed cleanly, so that redb 2.6 checks nothing when it
-	// opens it. With Damage it returns damaged data.
+	// Blind: the file was closed cleanly, and nothing was committed since, so that
+	// redb checks no page when it opens it. With Damage it returns damaged data.
 	Blind bool
 	// Short and Long are how many bytes the file has less or more than its header
-	// says. An engine panics at its start over a short one.
+	// says. redb 2 panics over a short one; redb 4 refuses it after a clean close, and
+	// tries to go on with what is left after another.
 	Short, Long int64
+	// Cut is the length at which redb would open a longer file that it does not open
+	// as it is; 0 where the length is none that stops it, or the file is short.
+	Cut int64
 	// OtherUnchecked: the commit that a start falls back to has a wrong checksum
 	// itself, which redb 2.6 does not look at.
 	OtherUnchecked bool
@@ -69,7 +74,11 @@ const maxDamage = 64
 // The error is an *Error where no commit can be read, else that of ctx or visit.
 func (f *File) Read(ctx context.Context, begin func(), visit func(t *Table, key, value []byte) error) (View, error) {
 	p := f.Primary
-	if f.trusted() {
+	blind, err := f.trusted(ctx)
+	if err != nil {
+		return View{}, err
+	}
+	if blind {
 		begin()
 		v, err := f.read(ctx, p, true, visit)
 		v.Blind = true
@@ -129,9 +138,62 @@ func (f *File) Salvage(ctx context.Context, visit func(t *Table, key, value []by
 	return v, err
 }
 
-// trusted reports whether a start believes the primary slot without a look at any
-// checksum.
-func (f *File) trusted() bool { return !f.Recovery && f.size == f.length() }
+// trusted reports whether a start believes the trees of the primary slot without a
+// look at any checksum: after a clean close, and as long as nothing was committed
+// since, though a writer had opened the file again. A file of format 3 whose
+// allocator's state is not known is repaired, however it was closed. The error is
+// that of ctx.
+func (f *File) trusted(ctx context.Context) (bool, error) {
+	p, clean := f.Slots[f.Primary], !f.Recovery && f.size == f.length()
+	switch {
+	case clean && p.Version == 2:
+		return true, nil
+	case !f.TwoPhase || f.size < f.length() || !clean && !p.Valid:
+		return false, nil
+	}
+	return f.allocatorKnown(ctx)
+}
+
+// allocatorTable is the system's table of which pages are in use. A clean close
+// writes it; redb loads it in place of a walk through all trees if the commit that
+// it names is the last one, and that was made in two phases.
+const allocatorTable = "allocator_state"
+
+// Its key is a kind and a number of four bytes. The kind of the transaction's id is
+// 2 in redb 2 and 5 in redb 4, and neither knows that of the other.
+const (
+	allocatorKey        = 5
+	transactionOfRedb2  = 2
+	transactionOfRedb4  = 5
+	transactionIDLength = 8
+)
+
+// allocatorKnown reports whether the allocator's state of the primary commit is
+// kept, and of that commit. Checksums don't matter for it.
+func (f *File) allocatorKnown(ctx context.Context) (bool, error) {
+	s := f.Slots[f.Primary]
+	w := newWalker(f.r, f.size, f.Header, func(Damage) bool { return true })
+	system, err := f.tables(ctx, w, s.system)
+	if err != nil {
+		return false, err
+	}
+	known := false
+	for i := range system {
+		if t := &system[i]; t.Name != allocatorTable || t.key != allocatorKey || t.value != variable {
+			continue
+		}
+		err := w.read(ctx, &system[i], func(_ *Table, key, value []byte) error {
+			if (key[0] == transactionOfRedb2 || key[0] == transactionOfRedb4) && len(value) == transactionIDLength {
+				known = known || binary.LittleEndian.Uint64(value) == s.Transaction
+			}
+			return nil
+		})
+		if err != nil {
+			return false, err
+		}
+	}
+	return known, nil
+}
 
 // choose is the slot that a start takes first, where it trusts none.
 func (f *File) choose() (int, error) {
@@ -211,6 +273,14 @@ func (f *File) view(slot int) View {
 		v.Short = want - f.size
 	} else {
 		v.Long = f.size - want
+	}
+	switch {
+	case v.Long > 0 && s.Version == 2 && !f.Recovery:
+		// redb 2 sees that it would have to be repaired, and does so only after an
+		// unclean close.
+		v.Cut = f.size - v.Long
+	case v.Long%pageSize != 0: // every redb wants whole pages
+		v.Cut = f.size - v.Long%pageSize
 	}
 	return v
 }

@@ -12,6 +12,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 )
 
@@ -189,6 +190,103 @@ func TestRollingBack(t *testing.T) {
 				t.Errorf("%+v, cursor %d, %v", v, got.meta["cursor"], err)
 			}
 		})
+	}
+}
+
+// libraryOf is what the library said of a file of testdata.
+func libraryOf(t *testing.T, name string) library {
+	t.Helper()
+	text, err := os.ReadFile("testdata/wal-local/" + name + "/expected.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want expected
+	if err := json.Unmarshal(text, &want); err != nil {
+		t.Fatal(err)
+	}
+	if says := want.Report.Redb2; says != nil && says.OK {
+		return *says
+	}
+	return *want.Report.Redb4
+}
+
+// A writer that opened a file after a clean close, and was killed before it
+// committed anything, leaves the recovery bit. redb 2.6.3 and 4.6.0 were given such
+// files: they load the allocator's state, look at no page's checksum, and return
+// what they return of the file as it was closed; of the slot the checksum counts.
+func TestNothingWasCommittedSinceACleanClose(t *testing.T) {
+	for name, damaged := range map[string]bool{"bad-entry-clean": true, "clean-acked": false, "lib-v3-clean": false} {
+		t.Run(name, func(t *testing.T) {
+			data := unpack(t, "testdata/wal-local/"+name+"/wal.redb.gz")
+			data[9] |= recoveryBit
+			f, err := Open(bytes.NewReader(data), int64(len(data)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got content
+			v, err := f.Read(t.Context(), got.begin, got.visit)
+			if err != nil || !v.Blind || damaged != (v.Damaged > 0) || v.RolledBack {
+				t.Fatalf("%+v, %v", v, err)
+			}
+			says := libraryOf(t, name)
+			if !slices.Equal(got.entries, says.Value.Entries) || got.meta["cursor"] != says.Value.Meta["cursor"] {
+				t.Errorf("%d entries, cursor %d; the library has %d, %d", len(got.entries), got.meta["cursor"], len(says.Value.Entries), says.Value.Meta["cursor"])
+			}
+			c, err := f.Latest(t.Context())
+			if err != nil || !c.Blind {
+				t.Errorf("%+v, %v", c, err)
+			}
+		})
+	}
+	data := unpack(t, "testdata/wal-local/bad-slot-primary-clean/wal.redb.gz")
+	data[9] |= recoveryBit
+	f, err := Open(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var refused *Error
+	if _, err := f.Read(t.Context(), func() {}, func(*Table, []byte, []byte) error { return nil }); !errors.As(err, &refused) || refused.Code != NoSlot {
+		t.Errorf("a damaged slot: %v", err)
+	}
+}
+
+// The lengths that redb opens were found by giving it files of them: 2.6.3 those of
+// format 2, 4.6.0 those of format 3.
+func TestLongerFiles(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		more int
+		cut  int // bytes of more that are to go; -1: it is opened
+	}{
+		{"clean-pending", 1, 1},
+		{"clean-pending", pageSize, pageSize},
+		{"clean-pending", 10 * pageSize, 10 * pageSize},
+		{"unclean-pending", 1, 1},
+		{"unclean-pending", 512, 512},
+		{"unclean-pending", pageSize, -1},
+		{"unclean-pending", 256 * pageSize, -1},
+		{"lib-v3-by-redb2-unclean", 512, 512},
+		{"lib-v3-by-redb2-unclean", 2 * pageSize, -1},
+		{"lib-v3-clean", 1, 1},
+		{"lib-v3-clean", 2 * pageSize, -1},
+		{"lib-v3-reclaimed", 512, 512},
+		{"lib-v3-reclaimed", pageSize, -1},
+	} {
+		data := unpack(t, "testdata/wal-local/"+c.name+"/wal.redb.gz")
+		want := int64(0)
+		if c.cut >= 0 {
+			want = int64(len(data) + c.more - c.cut)
+		}
+		data = append(data, make([]byte, c.more)...)
+		f, err := Open(bytes.NewReader(data), int64(len(data)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got content
+		v, err := f.Read(t.Context(), got.begin, got.visit)
+		if err != nil || v.Cut != want || v.Long != int64(c.more) || v.Damaged > 0 || len(got.entries) != len(libraryOf(t, c.name).Value.Entries) {
+			t.Errorf("%s and %d bytes: cut to %d, want %d; %d entries, %+v, %v", c.name, c.more, v.Cut, want, len(got.entries), v.Damage, err)
+		}
 	}
 }
 
