@@ -131,9 +131,11 @@ func (c *Client) inRegion(ctx context.Context, about subject, size int64, reques
 	if err != nil {
 		return c.explain(ctx, timed, err, about)
 	}
-	err = request(timed, api, c.inside(about.bucket))
-	if there := regionOf(err); there != "" && c.config.Region == "" && c.learn(about.bucket, there) {
-		err = request(timed, api, c.inside(about.bucket))
+	asked := c.told(about.bucket)
+	err = request(timed, api, inside(asked))
+	if there := regionOf(err); there != "" && c.config.Region == "" && there != asked {
+		c.learn(about.bucket, there)
+		err = request(timed, api, inside(there))
 	}
 	if err != nil {
 		return c.explain(ctx, timed, err, about)
@@ -144,24 +146,25 @@ func (c *Client) inRegion(ctx context.Context, about subject, size int64, reques
 // slowest is how many bytes a second a body must bring.
 const slowest = 16 << 10
 
-// inside asks in the region that the bucket named.
-func (c *Client) inside(bucket string) func(*s3.Options) {
+// inside asks in a region; empty: where everything is asked.
+func inside(region string) func(*s3.Options) {
 	return func(o *s3.Options) {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		if region := c.regions[bucket]; region != "" {
+		if region != "" {
 			o.Region = region
 		}
 	}
 }
 
-// learn keeps a bucket's region, and reports whether it was news.
-func (c *Client) learn(bucket, region string) bool {
+// told is the region that the bucket named; empty: none yet.
+func (c *Client) told(bucket string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.regions[bucket] == region {
-		return false
-	}
+	return c.regions[bucket]
+}
+
+// learn keeps a bucket's region.
+func (c *Client) learn(bucket, region string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.regions[bucket] = region
-	return true
 }

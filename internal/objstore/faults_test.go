@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -118,6 +119,32 @@ func TestABucketSaysWhereItIs(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Requests that are under way when the bucket says where it is are all sent there.
+func TestABucketSaysWhereItIsToSeveral(t *testing.T) {
+	const several = 4
+	s := s3test.Start(t, "b")
+	elsewhere := s3test.Elsewhere("ap-south-1")
+	var came sync.WaitGroup
+	came.Add(several)
+	s.Break(func(w http.ResponseWriter, r *http.Request, store http.Handler) bool {
+		if !strings.Contains(r.Header.Get("Authorization"), "/ap-south-1/") {
+			came.Done()
+			came.Wait() // none is answered before all have asked
+		}
+		return elsewhere(w, r, store)
+	})
+	c := open(t, s, func(c *objstore.Config) { c.Region = "" })
+	var asking sync.WaitGroup
+	for range several {
+		asking.Go(func() {
+			if _, err := c.List(t.Context(), "b", "", 10); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	asking.Wait()
 }
 
 // A listing of an endpoint that is no store is no empty folder.
