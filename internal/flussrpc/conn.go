@@ -218,7 +218,7 @@ func (c *Conn) roundTrip(ctx context.Context, api API, request proto.Message) (A
 	if err != nil {
 		return Answer{}, fault.Wrap(fault.Bug, "ask Fluss", err, "a request could not be made")
 	}
-	if err := c.write(ctx, frame); err != nil {
+	if err := c.write(ctx, api, frame); err != nil {
 		return Answer{}, err
 	}
 	got, ok, err := c.calls.Wait(ctx, reply)
@@ -229,10 +229,14 @@ func (c *Conn) roundTrip(ctx context.Context, api API, request proto.Message) (A
 }
 
 // write sends a frame whole. One that was sent in part ends the connection: the
-// server would take the next one for its rest.
-func (c *Conn) write(ctx context.Context, frame []byte) error {
+// server would take the next one for its rest. One of a call that has no time left
+// is not begun.
+func (c *Conn) write(ctx context.Context, api API, frame []byte) error {
 	c.writing.Lock()
 	defer c.writing.Unlock()
+	if ctx.Err() != nil {
+		return c.unanswered(ctx, api)
+	}
 	if deadline, ok := ctx.Deadline(); ok {
 		_ = c.net.SetWriteDeadline(deadline) // a connection that takes no deadline fails at the write
 	}

@@ -258,6 +258,22 @@ func TestACallCanBeGivenUp(t *testing.T) {
 	}
 }
 
+// A connection is shared: that one call has no time left is no reason for it to end.
+func TestACallWithoutTime(t *testing.T) {
+	c, err := dial(t, recordedServer(t, silent), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithDeadline(t.Context(), time.Now().Add(-time.Second))
+	defer cancel()
+	if _, err := listDatabases(ctx, c); fault.KindOf(err) != fault.Unreachable {
+		t.Error(err)
+	}
+	if c.Broken() {
+		t.Error("the connection is of no use any more")
+	}
+}
+
 func TestLoggingIn(t *testing.T) {
 	for name, c := range map[string]struct {
 		recording string
