@@ -48,6 +48,7 @@ const DefaultConnect = 10 * time.Second
 // tablet server goes on naming dead servers as live.
 type Client struct {
 	config Config
+	asking chan struct{} // held while Login is asked
 
 	mu     sync.Mutex
 	closed bool
@@ -89,7 +90,7 @@ func NewClient(config Config) (*Client, error) {
 			config.Servers[i] = net.JoinHostPort(s, DefaultPort)
 		}
 	}
-	return &Client{config: config, slots: map[string]*slot{}, routes: map[Log]route{}}, nil
+	return &Client{config: config, asking: make(chan struct{}, 1), slots: map[string]*slot{}, routes: map[Log]route{}}, nil
 }
 
 // Close ends all connections. Calls that wait end with a fault of kind Cancelled.
@@ -161,6 +162,12 @@ func (c *Client) connect(ctx context.Context, address string) (*Conn, error) {
 func (c *Client) user(ctx context.Context) (*Login, error) {
 	if c.config.Login == nil {
 		return nil, nil //nolint:nilnil // no login is a value
+	}
+	select {
+	case c.asking <- struct{}{}:
+		defer func() { <-c.asking }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
 	}
 	c.mu.Lock()
 	login := c.login

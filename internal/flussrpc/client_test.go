@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -710,6 +711,32 @@ func TestLogins(t *testing.T) {
 	}).Databases(t.Context())
 	if !errors.Is(err, asked) {
 		t.Error(err)
+	}
+}
+
+// The first connections to several servers are made side by side, and whoever types
+// the password is asked once.
+func TestALoginIsAskedForOnce(t *testing.T) {
+	c := started(t, flusstest.Options{Tablets: 2, Users: map[string]string{"ops": "hunter2"}})
+	var asked atomic.Int32
+	cl := client(t, c.Servers(), func(config *flussrpc.Config) {
+		config.Login = func(context.Context) (flussrpc.Login, error) {
+			asked.Add(1)
+			time.Sleep(50 * time.Millisecond) // it takes a while to be typed
+			return flussrpc.Login{Username: "ops", Password: secret.New("hunter2")}, nil
+		}
+	})
+	var wg sync.WaitGroup
+	for _, address := range c.Servers() {
+		wg.Go(func() {
+			if _, err := cl.Reach(t.Context(), flussrpc.Server{Address: address}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if n := asked.Load(); n != 1 {
+		t.Errorf("asked %d times", n)
 	}
 }
 
