@@ -740,6 +740,38 @@ func TestALoginIsAskedForOnce(t *testing.T) {
 	}
 }
 
+// Whoever gives up gets an error, also where a tablet server answers at the address
+// that is named as the coordinator's.
+func TestACoordinatorThatIsATabletServer(t *testing.T) {
+	c := started(t, flusstest.Options{Tablets: 1})
+	coordinator, tablet := c.Coordinator(), c.Tablet(0)
+	c.KillCoordinator()
+	cl := client(t, []string{tablet}, func(config *flussrpc.Config) {
+		config.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+			if address == coordinator {
+				address = tablet
+			}
+			return new(net.Dialer).DialContext(ctx, network, address)
+		}
+	})
+	if _, err := cl.Cluster(t.Context()); err != nil { // it names the coordinator
+		t.Fatal(err)
+	}
+	if kind, err := cl.Reach(t.Context(), flussrpc.Server{Address: coordinator}); err != nil || kind != flussrpc.TabletServer {
+		t.Fatal(kind, err)
+	}
+	if _, err := cl.KeepsProducers(t.Context()); fault.KindOf(err) != fault.Unreachable {
+		t.Error(err)
+	}
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	for range 50 { // an open connection is found, or not, whatever the context says
+		if _, err := cl.KeepsProducers(over); !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+	}
+}
+
 // speak runs a server that is none of Fluss.
 func speak(t *testing.T, says string) string {
 	t.Helper()

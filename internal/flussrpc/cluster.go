@@ -118,7 +118,7 @@ func (c *Client) coordinator(ctx context.Context) (*Conn, error) {
 				return conn, nil
 			}
 			if ctx.Err() != nil || err != nil && fault.KindOf(err) != fault.Unreachable {
-				return nil, err
+				return nil, cmp.Or(err, ctx.Err())
 			}
 		}
 		// A coordinator that is starting does not tell who is there, but serves the
