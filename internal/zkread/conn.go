@@ -201,7 +201,7 @@ func (c *Conn) Close() {
 	defer cancel()
 	if id, reply, err := c.calls.Begin(); err == nil {
 		defer c.calls.Forget(id)
-		if c.write(ctx, requestFrame(id, opClose, "")) == nil {
+		if c.write(ctx, opClose, requestFrame(id, opClose, "")) == nil {
 			_, _, _ = c.calls.Wait(ctx, reply) // the server closes the connection after its answer
 		}
 	}
@@ -220,7 +220,7 @@ func (c *Conn) ask(ctx context.Context, o op, path string) ([]byte, error) {
 		return nil, err
 	}
 	defer c.calls.Forget(id)
-	if err := c.write(ctx, requestFrame(id, o, path)); err != nil {
+	if err := c.write(ctx, o, requestFrame(id, o, path)); err != nil {
 		return nil, err
 	}
 	switch got, ok, err := c.calls.Wait(ctx, answer); {
@@ -228,11 +228,17 @@ func (c *Conn) ask(ctx context.Context, o op, path string) ([]byte, error) {
 		return nil, err
 	case ok:
 		return c.judged(path, got)
-	case errors.Is(ctx.Err(), context.Canceled):
-		return nil, ctx.Err()
 	default:
-		return nil, c.unanswered(o.String())
+		return nil, c.givenUp(ctx, o)
 	}
+}
+
+// givenUp is why a request is not waited for any more.
+func (c *Conn) givenUp(ctx context.Context, o op) error {
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return ctx.Err()
+	}
+	return c.unanswered(o.String())
 }
 
 func (c *Conn) judged(path string, got reply) ([]byte, error) {
@@ -242,10 +248,14 @@ func (c *Conn) judged(path string, got reply) ([]byte, error) {
 	return got.body, nil
 }
 
-// write sends a frame whole. One that was sent in part ends the connection.
-func (c *Conn) write(ctx context.Context, frame []byte) error {
+// write sends a frame whole. One that was sent in part ends the connection; one of a
+// request that has no time left is not begun.
+func (c *Conn) write(ctx context.Context, o op, frame []byte) error {
 	c.writing.Lock()
 	defer c.writing.Unlock()
+	if ctx.Err() != nil {
+		return c.givenUp(ctx, o)
+	}
 	if deadline, ok := ctx.Deadline(); ok {
 		_ = c.net.SetWriteDeadline(deadline) // a connection that takes no deadline fails at the write
 	}

@@ -210,6 +210,25 @@ func TestManyAskAtOnce(t *testing.T) {
 	}
 }
 
+// A session is shared: that one call has no time left is no reason for it to end.
+func TestACallWithoutTime(t *testing.T) {
+	s := started(t)
+	s.Set("/a", "1")
+	conn, err := zkread.Dial(t.Context(), s.Address(), zkread.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	ctx, cancel := context.WithDeadline(t.Context(), time.Now().Add(-time.Second))
+	defer cancel()
+	if _, _, err := conn.Get(ctx, "/a"); fault.KindOf(err) != fault.Unreachable {
+		t.Error(err)
+	}
+	if data, _, err := conn.Get(t.Context(), "/a"); err != nil || string(data) != "1" {
+		t.Errorf("%q, %v", data, err)
+	}
+}
+
 func TestWhoWaitsCanBeStopped(t *testing.T) {
 	s := started(t)
 	s.Silence()
