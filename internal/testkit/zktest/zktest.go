@@ -60,6 +60,7 @@ type Server struct {
 	mu       sync.Mutex
 	nodes    map[string]*node
 	open     map[net.Conn]bool
+	closed   bool // no connection is taken any more
 	sessions int64
 	requests []Request
 	strange  []int32 // requests that a reader never makes
@@ -84,6 +85,9 @@ func (s *Server) Address() string { return s.listener.Addr().String() }
 // Close ends it.
 func (s *Server) Close() {
 	_ = s.listener.Close() // a test that is over
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
 	s.EndSessions()
 	s.done.Wait()
 }
@@ -186,8 +190,15 @@ func (s *Server) accept() {
 			return
 		}
 		s.mu.Lock()
-		s.open[c] = true
+		closed := s.closed
+		if !closed {
+			s.open[c] = true
+		}
 		s.mu.Unlock()
+		if closed {
+			_ = c.Close() // it came too late
+			return
+		}
 		s.done.Go(func() {
 			s.serve(c)
 			s.mu.Lock()
