@@ -106,7 +106,9 @@ func (p *painter) run(ended <-chan struct{}) {
 func (p *painter) paint() {
 	p.mu.Lock()
 	f, all := p.next, p.all
-	p.next, p.all = nil, false
+	if f != nil {
+		p.next, p.all = nil, false
+	}
 	p.mu.Unlock()
 	if f == nil {
 		return

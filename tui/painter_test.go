@@ -146,6 +146,24 @@ func TestFramesAreWrittenOnlyToTheConsolesOwnScreen(t *testing.T) {
 	wrote("\x1b[1;1Htwo\x1b[K\x1b[2;1H0123456789")
 }
 
+// The painter may be woken for a frame that it has written already: with the one
+// before. What was said of the next one is not lost by that.
+func TestAPainterThatIsWokenForNothing(t *testing.T) {
+	var to strings.Builder
+	p := newPainter(&output{to: &to, ours: true, ended: func(err error) { t.Error(err) }})
+	shown := frame{"one\ntwo", Size{Width: 10, Height: 2}}
+	p.show(shown)
+	p.paint()
+	to.Reset()
+	p.anew()
+	p.paint()
+	p.show(shown)
+	p.paint()
+	if got, want := to.String(), "\x1b[1;1Hone\x1b[K\x1b[2;1Htwo\x1b[K"; got != want {
+		t.Errorf("wrote %q, want %q", got, want)
+	}
+}
+
 func TestAFrameThatCannotBeWrittenEndsTheConsole(t *testing.T) {
 	broken := errors.New("input/output error")
 	var ended error
