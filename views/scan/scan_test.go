@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -117,6 +118,34 @@ func TestOneScanIsShared(t *testing.T) {
 	}
 	if again := scans.Start(job, "topic-1"); again == first {
 		t.Error("a scan that has ended is given for a new one")
+	}
+}
+
+// Those who ask at the same moment share one too.
+func TestOneScanIsSharedFromItsFirstMoment(t *testing.T) {
+	const several = 8
+	for range 50 {
+		scans := scan.New(t.Context(), newReading(), time.Now)
+		got := make([]*scan.Scan, several)
+		start := make(chan struct{})
+		var asking sync.WaitGroup
+		for i := range got {
+			asking.Go(func() {
+				<-start
+				got[i] = scans.Start(job, "topic-1")
+			})
+		}
+		close(start)
+		asking.Wait()
+		for _, s := range got {
+			if s != got[0] || !s.State().Running {
+				t.Error("there are several scans of one topic, and all but one are ended")
+			}
+		}
+		scans.Close()
+		if t.Failed() {
+			return
+		}
 	}
 }
 

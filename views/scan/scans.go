@@ -61,6 +61,10 @@ func (s *Scans) Of(job inspect.Job, topicID string) *Scan {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.of(job, topicID)
+}
+
+func (s *Scans) of(job inspect.Job, topicID string) *Scan {
 	found := s.scans[address(job)]
 	if found == nil {
 		return nil
@@ -74,8 +78,11 @@ func (s *Scans) Of(job inspect.Job, topicID string) *Scan {
 // Start scans a job's topic, of which the id is known or empty. Where a scan of it
 // runs, that one is returned.
 func (s *Scans) Start(job inspect.Job, topicID string) *Scan {
-	if running := s.Of(job, topicID); running != nil && running.State().Running {
-		return running
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	earlier := s.of(job, topicID)
+	if earlier != nil && earlier.State().Running {
+		return earlier
 	}
 	ctx, cancel := context.WithCancel(s.ctx)
 	scan := &Scan{
@@ -83,22 +90,20 @@ func (s *Scans) Start(job inspect.Job, topicID string) *Scan {
 		changed: make(chan struct{}), more: make(chan struct{}, 1),
 		state: State{Running: true, Started: s.now(), TopicID: topicID},
 	}
-	if earlier := s.Of(job, topicID); earlier != nil {
+	if earlier != nil {
 		if state := earlier.State(); state.Known() {
 			scan.state.Before = &state
 		} else {
 			scan.state.Before = state.Before
 		}
 	}
-	s.mu.Lock()
-	if earlier := s.scans[address(job)]; earlier != nil {
-		earlier.cancel() // of a topic that is no more
+	if last := s.scans[address(job)]; last != nil {
+		last.cancel() // of a topic that is no more
 	}
 	s.begun++
 	scan.state.serial = s.begun
 	s.scans[address(job)] = scan
 	s.order = append(s.order, scan)
-	s.mu.Unlock()
 	s.runs.Go(func() {
 		defer cancel()
 		scan.run(ctx, s.source, job)
