@@ -80,11 +80,13 @@ func (l *link) fault(state connState, err error) {
 }
 
 // back says that an attempt was given up, and that nothing is known but what was
-// known before it.
+// known before it, and what another one has learned meanwhile.
 func (l *link) back(to linkFacts) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.facts = to
+	if l.facts.state == connTrying {
+		l.facts = to
+	}
 }
 
 func (l *link) set(change func(*linkFacts)) {
