@@ -129,14 +129,21 @@ func (a *app) heldBy(plan actions.Plan, cluster string, job inspect.Job) (held e
 	return nil, abandoned(lock), lock.Release()
 }
 
+// stopper is a run as signals have it. *actions.Run is one.
+type stopper interface {
+	Interrupt() actions.Interruption
+	Stop()
+}
+
 // leaving is how the signals of the process end a console in which a plan is
 // applied: the apply stops where it is safe, and then the console ends.
 type leaving struct {
-	mu  sync.Mutex
-	why os.Signal // that the process is to end; nil: nobody said so
+	mu   sync.Mutex
+	why  os.Signal // that the process is to end; nil: nobody said so
+	over *signals  // whose the signals are again; nil: the apply goes on
 }
 
-func (l *leaving) signal(run *actions.Run, sig os.Signal) {
+func (l *leaving) signal(run stopper, sig os.Signal) {
 	switch sig {
 	case syscall.SIGTSTP: // ctrl-z is a key here, and off
 	case os.Interrupt:
@@ -144,8 +151,12 @@ func (l *leaving) signal(run *actions.Run, sig os.Signal) {
 	default:
 		l.mu.Lock()
 		l.why = sig
+		over := l.over
 		l.mu.Unlock()
 		run.Stop()
+		if over != nil { // it was on its way when the apply ended
+			over.deliver(sig)
+		}
 	}
 }
 
@@ -153,6 +164,7 @@ func (l *leaving) signal(run *actions.Run, sig os.Signal) {
 func (l *leaving) ended(s *signals) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.over = s
 	if l.why != nil && s != nil {
 		s.deliver(l.why)
 	}
