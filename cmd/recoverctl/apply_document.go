@@ -229,13 +229,16 @@ func (c consoleDocuments) start(job inspect.Job, made document.Made, answer appl
 	if err := c.applies.Reserve(name); err != nil {
 		return nil, err
 	}
+	begun := false
+	defer func() {
+		if !begun { // also where a defect stopped it
+			c.applies.Forget()
+		}
+	}()
 	running, err := c.app.startFromConsole(c.applies, job, c.Question(made), made.Cluster, name, answer, func(approval actions.Approval, who actions.Operator) (*actions.Run, func(), error) {
 		// The run outlives every screen, and ends by itself or by Stop alone.
 		return begin(context.Background(), approvedDocument{plan: made.Plan, report: made.Report, approval: approval, who: who, step: answer.Step})
 	})
-	if err != nil {
-		c.applies.Forget()
-		return nil, err
-	}
-	return running, nil
+	begun = err == nil
+	return running, err
 }

@@ -48,12 +48,15 @@ func (c consolePlans) Start(_ context.Context, job inspect.Job, made plan.Made, 
 	if err := c.applies.Reserve(name); err != nil {
 		return nil, err
 	}
+	begun := false
+	defer func() {
+		if !begun { // also where a defect stopped it
+			c.applies.Forget()
+		}
+	}()
 	running, err := c.start(job, made, answer, name)
-	if err != nil {
-		c.applies.Forget()
-		return nil, err
-	}
-	return running, nil
+	begun = err == nil
+	return running, err
 }
 
 func (c consolePlans) start(job inspect.Job, made plan.Made, answer apply.Answer, name string) (*apply.Running, error) {
@@ -181,10 +184,10 @@ func (c consolePlans) Verify(ctx context.Context, job inspect.Job, of inspect.Cl
 	return v, err
 }
 
-// waitForApply waits, when the console has ended, for an apply that goes on: it
-// stops where it is safe. What nobody was shown is told on standard error.
+// waitForApply waits, when the console has ended, for an apply that goes on or is just
+// being started: it stops where it is safe. What nobody was shown is told on standard error.
 func (a *app) waitForApply(current *apply.Current) error {
-	r := current.Running()
+	r := current.Last()
 	if r == nil {
 		return nil
 	}

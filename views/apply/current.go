@@ -14,8 +14,10 @@ import (
 // several goroutines.
 type Current struct {
 	mu       sync.Mutex
-	running  *Running // nil: none was started
-	starting string   // what is about to be started; "" for nothing
+	running  *Running      // nil: none was started
+	starting string        // what is about to be started; "" for nothing
+	started  chan struct{} // closed when that is known to go on, or not; nil for nothing
+	last     bool          // no other is started any more
 	moved    chan struct{}
 }
 
@@ -30,7 +32,7 @@ func (c *Current) Reserve(name string) error {
 	if why := c.busy(); why != "" {
 		return fault.New(fault.Busy, "apply", "%s", why).WithHint("one plan is applied at a time: %s", opens)
 	}
-	c.starting = name
+	c.starting, c.started = name, make(chan struct{})
 	return nil
 }
 
@@ -38,7 +40,28 @@ func (c *Current) Reserve(name string) error {
 func (c *Current) Forget() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.starting = ""
+	c.reserved()
+}
+
+// reserved ends a reservation, if there is one.
+func (c *Current) reserved() {
+	if c.started != nil {
+		close(c.started)
+	}
+	c.starting, c.started = "", nil
+}
+
+// Last is Running for a console that ends: no other apply can be started any more,
+// and one that is just being started is waited for.
+func (c *Current) Last() *Running {
+	c.mu.Lock()
+	c.last = true
+	started := c.started
+	c.mu.Unlock()
+	if started != nil {
+		<-started
+	}
+	return c.Running()
 }
 
 // Follow takes a run that was started, in place of what was reserved. Name says
@@ -48,7 +71,8 @@ func (c *Current) Forget() {
 func (c *Current) Follow(run Run, name string, step bool, finish func() error) *Running {
 	r := &Running{run: run, name: phrase.Safe(name), step: step, ended: make(chan struct{})}
 	c.mu.Lock()
-	c.running, c.starting = r, ""
+	c.running = r
+	c.reserved()
 	c.mu.Unlock()
 	go r.follow(finish, c.notify)
 	return r
@@ -84,6 +108,8 @@ func (c *Current) busy() string {
 		return c.starting + " is being started from this console"
 	case c.running != nil && !c.running.Ended():
 		return c.running.Name() + " is being applied from this console"
+	case c.last:
+		return "this console is being left"
 	default:
 		return ""
 	}
