@@ -571,6 +571,46 @@ func TestRemoteSegments(t *testing.T) {
 	}
 }
 
+// counted counts what is read of files.
+type counted struct {
+	flussrpc.Files
+	reads *atomic.Int32
+}
+
+func (c counted) Read(ctx context.Context, uri string, offset, size int64) ([]byte, error) {
+	c.reads.Add(1)
+	return c.Files.Read(ctx, uri, offset, size)
+}
+
+// Of remote storage no more is read than somebody wants to see: who has seen enough
+// does not wait for the rest of a log.
+func TestRemoteSegmentsThatNobodyWants(t *testing.T) {
+	const segments, each = 40, 5
+	cluster := started(t, flusstest.Options{})
+	log, describe := made(t, cluster, 1, 1)
+	fill(t, cluster, log, 0, segments+1, each)
+	folder := t.TempDir()
+	for n := range segments {
+		if _, err := cluster.Tier(log, 0, int64(n+1)*each, folder); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cl := client(t, cluster.Servers())
+	enough := errors.New("enough")
+	files := counted{localFiles{}, &atomic.Int32{}}
+	r := cl.Scan(t.Context(), flussrpc.Scan{
+		Table: describe(cl), Partition: flussrpc.NoPartition, Files: files, Spans: []flussrpc.Span{{To: (segments + 1) * each}},
+		Visit: func(flussrpc.Piece) error { return enough },
+	})[0]
+	if !errors.Is(r.Err, enough) || r.Read != 0 || len(r.Gaps) > 0 {
+		t.Errorf("%+v", r)
+	}
+	const ahead = 8 // those that were on their way by then
+	if n := files.reads.Load(); n > ahead {
+		t.Errorf("%d of %d segments were read", n, segments)
+	}
+}
+
 // The offset of a batch is not under its checksum: rows are told as shown only where
 // each batch begins where the one before it ended.
 func TestABatchThatIsNotWhereTheOneBeforeItEnded(t *testing.T) {

@@ -1,6 +1,7 @@
 package flussrpc
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -214,6 +215,9 @@ func (s *scanning) skip(r *reading, to int64, err error) {
 	}
 }
 
+// errUnwanted ends the reading of rows that nobody is shown any more.
+var errUnwanted = errors.New("what was shown before failed")
+
 // readRemote reads what a leader has no longer on its own disk.
 func (s *scanning) readRemote(r *reading, rows *remoteRows) {
 	r.asked = true
@@ -228,6 +232,9 @@ func (s *scanning) readRemote(r *reading, rows *remoteRows) {
 			select {
 			case s.remotes <- struct{}{}:
 				reached, err = rows.read(s.ctx, s.q.Files, at, r.To, func(records []byte, from, next int64) error {
+					if r.broken() {
+						return errUnwanted
+					}
 					if !s.hand(showing{r: r, records: records, from: from, next: next}) {
 						return s.ctx.Err()
 					}
@@ -243,7 +250,7 @@ func (s *scanning) readRemote(r *reading, rows *remoteRows) {
 			if reached > r.at {
 				s.moved(r, reached)
 			}
-			if err != nil && s.ctx.Err() == nil && !r.over {
+			if err != nil && s.ctx.Err() == nil && !r.over && !r.broken() {
 				s.skip(r, min(rows.end(), r.To), err)
 			}
 		}
