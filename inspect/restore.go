@@ -149,12 +149,15 @@ func (r *restore) pointRules() {
 	var bad, lost []Reason
 	var unreachable, failed []string
 	hidden, cut := false, "" // markers, and files, that may be missing from what was read
+	doubt := ""              // why Flink may read nothing of it
 	for _, c := range r.q.PointChecks {
 		switch {
 		case c.ID == "F6":
 			unreachable = append(unreachable, safetext.Of(c.Message).String())
 		case c.ID == "F10":
 			failed = append(failed, safetext.Of(c.Message).String())
+		case c.ID == CheckProperties && c.Severity == SeverityWarning:
+			doubt = safetext.Of(c.Message).String()
 		case c.Severity != SeverityError || judgesMarkers(c) || judgesKeys(c):
 		case isFileCheck(c):
 			lost = append(lost, Reason{*problem(files, Named{"check": c.ID}, "%s", safetext.Of(c.Message))})
@@ -178,6 +181,8 @@ func (r *restore) pointRules() {
 		r.book.fail(metadata, metadataTitle, evidence(bad), bounded(bad)...)
 	case r.q.PointErr != nil:
 		r.book.skip(metadata, metadataTitle, unread("the recovery point", r.q.PointErr))
+	case doubt != "":
+		r.book.skip(metadata, metadataTitle, doubt)
 	case slices.ContainsFunc(r.q.Markers, isUnread):
 		// No check calls it damage: it holds something that this program can't
 		// decode, and what the job would make of it is not known.
@@ -219,18 +224,23 @@ func judgesKeys(c Check) bool { return slices.Contains([]string{"K5", "K6"}, c.I
 // hidesMarkers reports whether a failing check means that markers may be
 // missing: the place, the metadata or an operator's list state is not readable.
 func hidesMarkers(c Check) bool {
-	return !isFileCheck(c) && !judgesMarkers(c) && strings.ContainsAny(c.ID[:min(1, len(c.ID))], "LMUF")
+	return !isFileCheck(c) && !judgesMarkers(c) && c.ID != CheckProperties && strings.ContainsAny(c.ID[:min(1, len(c.ID))], "LMUF")
 }
 
 // hidesFiles reports whether a failing check means that the list of referenced
 // files may not be whole: there is no metadata, or it could not be read to its
 // end.
 func hidesFiles(c Check) bool {
-	return strings.ContainsAny(c.ID[:min(1, len(c.ID))], "LM") && c.ID != operatorTwice
+	return strings.ContainsAny(c.ID[:min(1, len(c.ID))], "LM") && c.ID != operatorTwice && c.ID != CheckProperties
 }
 
-// operatorTwice is the one check that fails on metadata that was read to its end.
+// operatorTwice fails on metadata that was read to its end.
 const operatorTwice = "M10"
+
+// CheckProperties is the check of the checkpoint properties at the end of the
+// metadata, behind everything else: an error where Flink does not read them, a
+// warning where that is not known.
+const CheckProperties = "M11"
 
 // isUnread reports whether it is not known what a marker holds. A problem that
 // the marker rules find too is no such case.

@@ -170,6 +170,11 @@ func TestWhatCouldNotBeReadIsUnknown(t *testing.T) {
 				q.PointChecks = []inspect.Check{{ID: "F6", Severity: inspect.SeverityWarning, Message: "3 files on hdfs"}, {ID: "F10", Severity: inspect.SeverityWarning, Message: "2 files could not be checked: access denied"}}
 			},
 			want: inspect.Unknown, rule: "state-file-missing"},
+		"whether Flink reads the checkpoint properties": {
+			from: "off-versioned-mid", change: func(q *inspect.RestoreQuestion) {
+				q.PointChecks = []inspect.Check{{ID: inspect.CheckProperties, Severity: inspect.SeverityWarning, Message: "whether Flink reads the checkpoint properties is not known"}}
+			},
+			want: inspect.Unknown, rule: "metadata-unreadable"},
 		"markers that came from a file": {
 			from: "off-versioned-mid", change: func(q *inspect.RestoreQuestion) { q.MarkersOnly = true },
 			want: inspect.Accepted, rule: "metadata-unreadable"},

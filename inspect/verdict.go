@@ -111,7 +111,7 @@ type RestoreValidation struct {
 type RestoreQuestion struct {
 	Point       string
 	Job         Job
-	PointChecks []Check // checks of the recovery point's metadata and files; only errors, F6 and F10 are looked at
+	PointChecks []Check // checks of the recovery point's metadata and files; only errors, F6, F10 and M11 are looked at
 	PointErr    error   // the recovery point could not be read at all (network, denied, unsupported)
 	Markers     []Marker
 	Data        DataTopic

@@ -71,6 +71,18 @@ func (b *builder) checkMetadata() {
 		b.add("M9", inspect.SeverityWarning, "take the kind from where the folder lies",
 			"the checkpoint properties could not be understood (%s): whether this is a checkpoint or a savepoint is taken from the folder's name", safetext.Of(p.Unknown))
 	}
+	switch {
+	case p.Refused != "":
+		b.add(inspect.CheckProperties, inspect.SeverityError, "use another recovery point, or copy this one again from its origin",
+			"Flink does not read the checkpoint properties behind the last operator, and so not this file: %s", safetext.Of(p.Refused))
+	case p.Unknown != "":
+		b.add(inspect.CheckProperties, inspect.SeverityWarning, "if a newer Flink wrote it, ask that Flink; else copy it again from its origin",
+			"whether Flink reads the checkpoint properties behind the last operator is not known (%s): if it does not, it restores nothing of this file", safetext.Of(p.Unknown))
+	}
+	if p.Behind > 0 {
+		b.add(flinkmeta.CheckTail, inspect.SeverityWarning, "find out what wrote over this file or appended to it",
+			"%d bytes follow the checkpoint properties: Flink does not look at them", p.Behind)
+	}
 	seen := map[flinkmeta.OperatorID]int{}
 	for _, o := range b.md.Operators {
 		if seen[o.ID]++; seen[o.ID] == 2 {

@@ -171,13 +171,12 @@ func TestDamagedMetadata(t *testing.T) {
 		kind  fault.Kind
 		check string
 	}{
-		"empty":          {nil, fault.Corrupt, "M1"},
-		"four bytes":     {whole[:4], fault.Corrupt, "M1"},
-		"another magic":  {append([]byte("PK\x03\x04"), whole[4:]...), fault.Corrupt, "M1"},
-		"version 7":      {withVersion(whole, 7), fault.Unsupported, "M2"},
-		"version 99":     {withVersion(whole, 99), fault.Unsupported, "M2"},
-		"version 1":      {withVersion(whole, 1), fault.Unsupported, "M2"},
-		"bytes after it": {append(bytes.Clone(whole), 0), fault.Corrupt, "M6"},
+		"empty":         {nil, fault.Corrupt, "M1"},
+		"four bytes":    {whole[:4], fault.Corrupt, "M1"},
+		"another magic": {append([]byte("PK\x03\x04"), whole[4:]...), fault.Corrupt, "M1"},
+		"version 7":     {withVersion(whole, 7), fault.Unsupported, "M2"},
+		"version 99":    {withVersion(whole, 99), fault.Unsupported, "M2"},
+		"version 1":     {withVersion(whole, 1), fault.Unsupported, "M2"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -187,11 +186,49 @@ func TestDamagedMetadata(t *testing.T) {
 			if fault.KindOf(err) != tt.kind {
 				t.Errorf("kind %s, want %s: %v", fault.KindOf(err), tt.kind, err)
 			}
-			if tt.check != "M6" {
-				check(t, p, tt.check)
-			}
+			check(t, p, tt.check)
 			if !strings.Contains(err.Error(), "chk-3/_metadata") {
 				t.Errorf("the file is not named: %v", err)
+			}
+		})
+	}
+}
+
+// Flink restores a file with bytes behind its end; so it is read, and they are told.
+func TestBytesBehindTheMetadata(t *testing.T) {
+	dir := write(t, map[string][]byte{"chk-2/_metadata": append(sample(t), "left over"...)})
+	p, err := newStore(t, flink.Options{}).Point(context.Background(), dir+"/chk-2")
+	if err != nil || len(p.Markers) != 2 {
+		t.Fatalf("%d markers, %v", len(p.Markers), err)
+	}
+	if c := check(t, p, "M6"); c.Severity != inspect.SeverityWarning || !strings.Contains(c.Message, "9 bytes follow") {
+		t.Errorf("%+v", c)
+	}
+}
+
+// Where Flink's classes don't hold the checkpoint properties it restores nothing;
+// where they are of classes that are not known here, that is not known.
+func TestPropertiesThatFlinkDoesNotRead(t *testing.T) {
+	for name, c := range map[string]struct {
+		old, new string
+		severity inspect.Severity
+		says     string
+	}{
+		"a constant that is none": {"FORWARD_BACKWARD", "FORWARD_BACKWARE", inspect.SeverityError, "does not read the checkpoint properties"},
+		"another class":           {"checkpoint.CheckpointProperties", "checkpoint.CheckpointProperty_s", inspect.SeverityWarning, "is not known"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			whole := sample(t)
+			if !bytes.Contains(whole, []byte(c.old)) {
+				t.Fatal("there is no such thing in it")
+			}
+			dir := write(t, map[string][]byte{"chk-2/_metadata": bytes.Replace(whole, []byte(c.old), []byte(c.new), 1)})
+			p, err := newStore(t, flink.Options{}).Point(context.Background(), dir+"/chk-2")
+			if err != nil || len(p.Markers) != 2 {
+				t.Fatalf("%d markers, %v", len(p.Markers), err)
+			}
+			if got := check(t, p, inspect.CheckProperties); got.Severity != c.severity || !strings.Contains(got.Message, c.says) || got.Hint == "" {
+				t.Errorf("%+v", got)
 			}
 		})
 	}

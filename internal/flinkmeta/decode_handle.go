@@ -66,6 +66,10 @@ func (d *decoder) size(what string) int64 {
 	return n
 }
 
+// written is a checkpointed size, which Flink only counts with: it restores
+// whatever stands there.
+func (d *decoder) written() int64 { return max(d.I64("checkpointed size"), UnknownSize) }
+
 func (d *decoder) notNegative(what string) int64 {
 	pos := d.Pos()
 	n := d.I64(what)
@@ -169,7 +173,7 @@ func (d *decoder) keyed(depth int) *KeyedState {
 		k.File = &FileChanges{
 			Parts:            list(d, 9, "number of changelog parts", (*decoder).changesPart),
 			Size:             d.size("state size"),
-			CheckpointedSize: d.size("checkpointed size"),
+			CheckpointedSize: d.written(),
 		}
 	default:
 		d.unknownTag(pos, "keyed state handle", tag)
@@ -198,7 +202,7 @@ func (d *decoder) incremental(k *KeyedState) *IncrementalKeys {
 	k.Range = d.keyGroupRange(0)
 	in.CheckpointedSize = UnknownSize
 	if k.Kind == IncrementalV2 {
-		in.CheckpointedSize = d.size("checkpointed size")
+		in.CheckpointedSize = d.written()
 	}
 	in.Meta = d.stream(0)
 	in.Shared = list(d, 3, "number of shared files", (*decoder).namedStream)
@@ -212,7 +216,7 @@ func (d *decoder) namedStream() NamedStream {
 
 func (d *decoder) changelog(k *KeyedState, depth int) *Changelog {
 	k.Range = d.keyGroupRange(0)
-	c := &Changelog{CheckpointedSize: d.size("checkpointed size")}
+	c := &Changelog{CheckpointedSize: d.written()}
 	c.Materialized = list(d, 1, "number of materialized handles", func(d *decoder) *KeyedState {
 		return d.keyed(depth + 1)
 	})

@@ -88,7 +88,6 @@ func (j *javaWriter) objectField(name, class string) {
 }
 
 func (j *javaWriter) enumValue(class, constant string) {
-	const enumFlags = scSerial | 0x10
 	j.u8(tcEnum)
 	j.class(class, 0, enumFlags, 0)
 	j.u8(tcEndBlock)
@@ -97,7 +96,7 @@ func (j *javaWriter) enumValue(class, constant string) {
 		j.i32(baseHandle + j.enum)
 	} else {
 		j.enum, j.hasEnum = j.next, true
-		j.class("java.lang.Enum", 0, enumFlags, 0)
+		j.class(classEnum, 0, enumFlags, 0)
 		j.endClass()
 	}
 	j.handle() // the constant's own
@@ -133,7 +132,7 @@ func (j *javaWriter) checkpointType(p *Properties) {
 	j.endClass()
 	j.handle() // the object's own
 	j.string(p.Name)
-	j.enumValue("org.apache.flink.runtime.checkpoint.SnapshotType$SharingFilesStrategy", p.Sharing)
+	j.enumValue(classSharing, p.Sharing)
 }
 
 func (j *javaWriter) savepointType(p *Properties) {
@@ -144,7 +143,7 @@ func (j *javaWriter) savepointType(p *Properties) {
 	j.objectField("postCheckpointAction", "org/apache/flink/runtime/checkpoint/SavepointType$PostCheckpointAction")
 	j.endClass()
 	j.handle() // the object's own
-	j.enumValue("org.apache.flink.core.execution.SavepointFormatType", p.Format)
+	j.enumValue(classFormat, p.Format)
 	j.string(p.Name)
-	j.enumValue("org.apache.flink.runtime.checkpoint.SavepointType$PostCheckpointAction", p.PostAction)
+	j.enumValue(classPostAction, p.PostAction)
 }

@@ -1,6 +1,7 @@
 package flinkmeta_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"strings"
@@ -42,30 +43,26 @@ func TestDamageIsNamed(t *testing.T) {
 		"other bytes for properties": {
 			vector(func(b []byte) []byte { return append(b[:len(b)-5], "hello"...) }), "M6", fault.Corrupt, 1084, "5 unexpected bytes after the last operator",
 		},
-		"a byte after the end": {
-			vector(func(b []byte) []byte { return append(b, 0) }), "M6", fault.Corrupt, 1089, "1 unexpected bytes after the last operator, from byte 1089",
-		},
-		"a byte after the end of version 3":   {append(withKeyed(t, "00"), 0), "M6", fault.Corrupt, 75, "1 unexpected bytes"},
-		"an unknown stream tag":               {withKeyed(t, "07 00000000 00000000 04"), "M4", fault.Corrupt, 74, "unknown stream handle tag 4 at byte 74"},
-		"an unknown keyed tag":                {withKeyed(t, "0f"), "M4", fault.Corrupt, 65, "unknown keyed state handle tag 15 at byte 65"},
-		"an unknown operator tag":             {subtaskFile(t, 3, "00000001 05 000000000000"), "M4", fault.Corrupt, 61, "unknown operator state handle tag 5 at byte 61"},
-		"an output tag among the inputs":      {subtaskFile(t, 6, "00000000 00000000 00 00 00000001 02 0000000000000000000000000000000000"), "M4", fault.Corrupt, 75, "unknown channel state handle tag 2 at byte 75"},
-		"keyed state as a changelog part":     {withKeyed(t, "0e"+hexRange+"0000000000000000 00000000 00000001 07 00000000 00000000 00 0000000000000000"), "M4", fault.Corrupt, 90, "unknown changelog part tag 7"},
-		"a negative count":                    {unhex(t, "4960672d 00000006 0000000000000001 ffffffff"), "M5", fault.Corrupt, 16, "impossible length -1 at byte 16"},
-		"more operators than bytes":           {unhex(t, "4960672d 00000006 0000000000000001 00000000 7fffffff 00"), "M5", fault.Corrupt, 20, "impossible length 2147483647 at byte 20"},
-		"more subtasks than Flink can have":   {unhex(t, "4960672d 00000003 0000000000000001 00000000 00000001 000102030405060708090a0b0c0d0e0f 00000002 00000080 00 00008001"+strings.Repeat("fffffffe", 0x8001)), "M5", fault.Corrupt, 49, "impossible length 32769 at byte 49"},
-		"a name longer than the file":         {withKeyed(t, "0c 00000000 00000000 00 ffff 61"), "M5", fault.Corrupt, 75, "impossible length 65535 at byte 75"},
-		"a file of less than no bytes":        {withKeyed(t, "07 00000000 00000000 02 fffffffffffffffe 0000"), "M5", fault.Corrupt, 75, "impossible length -2"},
-		"a fourth distribution mode":          {subtaskFile(t, 3, "00000001 04 00000001 0001 73 03 00000000 00"), "M3", fault.Corrupt, 69, "while reading distribution mode of managed operator state: mode 3 does not exist"},
-		"coordinator state in a file":         {unhex(t, "4960672d 00000003 0000000000000001 00000000 00000001 000102030405060708090a0b0c0d0e0f 00000002 00000080"+hexFile+"00000000"), "M3", fault.Corrupt, 48, "only inline bytes are possible"},
-		"legacy state of Flink 1.1":           {unhex(t, "4960672d 00000002 0000000000000001 00000000 00000001 000102030405060708090a0b0c0d0e0f 00000002 00000080 00000001 00000001 00000001 ffffffffffffffff 00000001"), "M3", fault.Corrupt, 68, "legacy states of Flink 1.1"},
-		"a master state of another length":    {unhex(t, "4960672d 00000006 0000000000000001 00000001 c96b1696 0000000e 00000003 0001 6d 00000002 0809 00000000 aced000570"), "M3", fault.Corrupt, 20, "its length does not fit"},
-		"a master state without its magic":    {unhex(t, "4960672d 00000006 0000000000000001 00000001 c96b1697 0000000d 00000003 0001 6d 00000002 0809 00000000 aced000570"), "M3", fault.Corrupt, 20, "magic number"},
-		"handles nested without end":          {withKeyed(t, "07 00000000 00000000"+strings.Repeat("03 00000000 00000000", 1000)), "M3", fault.Corrupt, 218, "nested too deep"},
-		"changelogs nested without end":       {withKeyed(t, strings.Repeat("0e"+hexRange+"0000000000000000 00000001", 1000)), "M3", fault.Corrupt, 401, "nested too deep"},
-		"properties that end in the middle":   {vector(func(b []byte) []byte { return append(b[:len(b)-1], 0x73, 0x72, 0x00, 0x38) }), "M5", fault.Corrupt, 1090, "impossible length 56"},
-		"properties that refer to nowhere":    {vector(func(b []byte) []byte { return append(b[:len(b)-1], 0x71, 0x00, 0x7e, 0x00, 0x05) }), "M3", fault.Corrupt, 1089, "points nowhere"},
-		"a byte after the properties' object": {vector(func(b []byte) []byte { return append(b, 0x70, 0x70) }), "M6", fault.Corrupt, 1089, "2 unexpected bytes"},
+		"a byte after the end of version 3": {append(withKeyed(t, "00"), 0), "M6", fault.Corrupt, 75, "1 unexpected bytes"},
+		"an unknown stream tag":             {withKeyed(t, "07 00000000 00000000 04"), "M4", fault.Corrupt, 74, "unknown stream handle tag 4 at byte 74"},
+		"an unknown keyed tag":              {withKeyed(t, "0f"), "M4", fault.Corrupt, 65, "unknown keyed state handle tag 15 at byte 65"},
+		"an unknown operator tag":           {subtaskFile(t, 3, "00000001 05 000000000000"), "M4", fault.Corrupt, 61, "unknown operator state handle tag 5 at byte 61"},
+		"an output tag among the inputs":    {subtaskFile(t, 6, "00000000 00000000 00 00 00000001 02 0000000000000000000000000000000000"), "M4", fault.Corrupt, 75, "unknown channel state handle tag 2 at byte 75"},
+		"keyed state as a changelog part":   {withKeyed(t, "0e"+hexRange+"0000000000000000 00000000 00000001 07 00000000 00000000 00 0000000000000000"), "M4", fault.Corrupt, 90, "unknown changelog part tag 7"},
+		"a negative count":                  {unhex(t, "4960672d 00000006 0000000000000001 ffffffff"), "M5", fault.Corrupt, 16, "impossible length -1 at byte 16"},
+		"more operators than bytes":         {unhex(t, "4960672d 00000006 0000000000000001 00000000 7fffffff 00"), "M5", fault.Corrupt, 20, "impossible length 2147483647 at byte 20"},
+		"more subtasks than Flink can have": {unhex(t, "4960672d 00000003 0000000000000001 00000000 00000001 000102030405060708090a0b0c0d0e0f 00000002 00000080 00 00008001"+strings.Repeat("fffffffe", 0x8001)), "M5", fault.Corrupt, 49, "impossible length 32769 at byte 49"},
+		"a name longer than the file":       {withKeyed(t, "0c 00000000 00000000 00 ffff 61"), "M5", fault.Corrupt, 75, "impossible length 65535 at byte 75"},
+		"a file of less than no bytes":      {withKeyed(t, "07 00000000 00000000 02 fffffffffffffffe 0000"), "M5", fault.Corrupt, 75, "impossible length -2"},
+		"a fourth distribution mode":        {subtaskFile(t, 3, "00000001 04 00000001 0001 73 03 00000000 00"), "M3", fault.Corrupt, 69, "while reading distribution mode of managed operator state: mode 3 does not exist"},
+		"coordinator state in a file":       {unhex(t, "4960672d 00000003 0000000000000001 00000000 00000001 000102030405060708090a0b0c0d0e0f 00000002 00000080"+hexFile+"00000000"), "M3", fault.Corrupt, 48, "only inline bytes are possible"},
+		"legacy state of Flink 1.1":         {unhex(t, "4960672d 00000002 0000000000000001 00000000 00000001 000102030405060708090a0b0c0d0e0f 00000002 00000080 00000001 00000001 00000001 ffffffffffffffff 00000001"), "M3", fault.Corrupt, 68, "legacy states of Flink 1.1"},
+		"a master state of another length":  {unhex(t, "4960672d 00000006 0000000000000001 00000001 c96b1696 0000000e 00000003 0001 6d 00000002 0809 00000000 aced000570"), "M3", fault.Corrupt, 20, "its length does not fit"},
+		"a master state without its magic":  {unhex(t, "4960672d 00000006 0000000000000001 00000001 c96b1697 0000000d 00000003 0001 6d 00000002 0809 00000000 aced000570"), "M3", fault.Corrupt, 20, "magic number"},
+		"handles nested without end":        {withKeyed(t, "07 00000000 00000000"+strings.Repeat("03 00000000 00000000", 1000)), "M3", fault.Corrupt, 218, "nested too deep"},
+		"changelogs nested without end":     {withKeyed(t, strings.Repeat("0e"+hexRange+"0000000000000000 00000001", 1000)), "M3", fault.Corrupt, 401, "nested too deep"},
+		"properties that end in the middle": {vector(func(b []byte) []byte { return append(b[:len(b)-1], 0x73, 0x72, 0x00, 0x38) }), "M5", fault.Corrupt, 1090, "impossible length 56"},
+		"properties that refer to nowhere":  {vector(func(b []byte) []byte { return append(b[:len(b)-1], 0x71, 0x00, 0x7e, 0x00, 0x05) }), "M3", fault.Corrupt, 1089, "points nowhere"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -113,6 +110,45 @@ func TestErrorsHoldNoControlCharacters(t *testing.T) {
 	}
 	if len(err.Error()) > 350 || strings.ContainsAny(err.Error(), "\x1b\x07\u202e") {
 		t.Errorf("error of %d bytes: %q", len(err.Error()), err)
+	}
+}
+
+// Flink's own loader reads one object behind the operators, and no byte further.
+func TestBytesBehindTheProperties(t *testing.T) {
+	for _, n := range []int{1, 2, 5000} {
+		m, err := flinkmeta.Decode(append(metadataVector(t, 6), bytes.Repeat([]byte{0x70}, n)...))
+		if err != nil || m.Properties.Behind != n || !m.Properties.Null || m.Properties.Unknown != "" {
+			t.Errorf("%d bytes: %+v, %v", n, m, err)
+		}
+	}
+}
+
+// What was changed here was given to the loader of Flink 2.3, which threw the
+// exceptions that are named.
+func TestPropertiesThatFlinkRefuses(t *testing.T) {
+	for name, c := range map[string]struct{ old, new, refused string }{
+		"a constant that is none (InvalidObjectException)":         {"FORWARD_BACKWARD", "FORWAZD_BACKWARD", "SnapshotType$SharingFilesStrategy has no constant \"FORWAZD_BACKWARD\""},
+		"another serial version (InvalidClassException)":           {"CheckpointProperties\x00\x00\x00\x00\x00\x00\x00\x02", "CheckpointProperties\x00\x00\x00\x00\x00\x00\x00\x03", "CheckpointProperties has the serial version 0000000000000003, and Flink's has 0000000000000002"},
+		"a field of a type that is none (InvalidClassException)":   {"Ljava/lang/String;", "\x00java/lang/String;", "which is none"},
+		"a flag of another type (StreamCorruptedException)":        {"Z\x00\x06forced", "L\x00\x06forced", ""},
+		"a class that is no enum any more (InvalidClassException)": {"SharingFilesStrategy\x00\x00\x00\x00\x00\x00\x00\x00\x12", "SharingFilesStrategy\x00\x00\x00\x00\x00\x00\x00\x00\x02", "has the flags 0x2, and Flink's has 0x12"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := flinkcases.Load(t, "versioned-p1").Snapshots[0]
+			data := flinkcases.Metadata(t, "versioned-p1", s)
+			if !bytes.Contains(data, []byte(c.old)) {
+				t.Fatal("there is no such thing in it")
+			}
+			m, err := flinkmeta.Decode(bytes.Replace(data, []byte(c.old), []byte(c.new), 1))
+			switch {
+			case err != nil:
+				if c.refused != "" {
+					t.Fatal(err)
+				}
+			case c.refused == "" && m.Properties.Unknown == "", !strings.Contains(m.Properties.Refused, c.refused):
+				t.Errorf("%+v", m.Properties)
+			}
+		})
 	}
 }
 

@@ -1,6 +1,11 @@
 package flinkmeta
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
 
 // Marks of Java's Object Serialization Stream Protocol, as far as Flink's
 // checkpoint properties use it.
@@ -15,6 +20,7 @@ const (
 	tcEnum        = 0x7E
 	scWriteMethod = 0x01
 	scSerial      = 0x02
+	enumFlags     = scSerial | 0x10
 	baseHandle    = 0x7E0000
 )
 
@@ -39,12 +45,47 @@ type javaClass struct {
 
 // javaReader walks a Java serialization stream. It knows booleans, strings,
 // enums and plain objects. Anything else is not an error: unknown then says
-// what stopped it, and nothing after it can be told.
+// what stopped it, and nothing after it can be told. Refused says what of it Java
+// would not read into the classes that Flink has; the walk goes on behind it.
 type javaReader struct {
 	*Reader
 	handles []any
 	unknown string
+	refused string
+	foreign string // a class that is none of the properties'
 	depth   int
+}
+
+// knownClass is a class that Flink 1.16 to 2.3 has.
+type knownClass struct {
+	uid       uint64
+	flags     uint8
+	fields    map[string]byte // by name: their type code
+	constants []string        // of an enum
+}
+
+// knownClasses are those of the checkpoint properties.
+func knownClasses() map[string]knownClass {
+	properties := map[string]byte{"checkpointType": 'L'}
+	for _, f := range new(Properties).flags() {
+		properties[f.name] = 'Z'
+	}
+	enum := func(constants ...string) knownClass { return knownClass{flags: enumFlags, constants: constants} }
+	return map[string]knownClass{
+		classProperties: {uid: uidProperties, flags: scSerial, fields: properties},
+		classCheckpoint: {uid: uidCheckpoint, flags: scSerial, fields: map[string]byte{"name": 'L', "sharingFilesStrategy": 'L'}},
+		classSavepoint:  {uid: uidSavepoint, flags: scSerial, fields: map[string]byte{"name": 'L', "formatType": 'L', "postCheckpointAction": 'L'}},
+		classEnum:       enum(),
+		classSharing:    enum("FORWARD_BACKWARD", "FORWARD", "NO_SHARING"),
+		classFormat:     enum(FormatCanonical, FormatNative),
+		classPostAction: enum("NONE", "SUSPEND", "TERMINATE"),
+	}
+}
+
+func (j *javaReader) refuse(format string, args ...any) {
+	if j.going() && j.refused == "" {
+		j.refused = fmt.Sprintf(format, args...)
+	}
 }
 
 func (j *javaReader) going() bool { return j.OK() && j.unknown == "" }
@@ -78,7 +119,12 @@ func (j *javaReader) value() any {
 			o.class = class.name
 		}
 		j.handles = append(j.handles, o)
-		o.constant, _ = j.value().(string)
+		constant, ok := j.value().(string)
+		if o.constant = constant; !ok {
+			j.refuse("a constant of %s has no name", quote(o.class))
+		} else if known, ok := knownClasses()[o.class]; ok && !slices.Contains(known.constants, constant) {
+			j.refuse("%s has no constant %s", o.class, quote(constant))
+		}
 		return o
 	case mark == tcObject:
 		return j.object()
@@ -154,9 +200,18 @@ func (j *javaReader) classDesc() *javaClass {
 		return nil
 	}
 	c := &javaClass{name: j.UTF("Java class name")}
-	j.Take(8, "Java serial version")
+	uid := uint64(j.I64("Java serial version"))
 	j.handles = append(j.handles, c)
 	c.flags = j.U8("Java class flags")
+	known, ok := knownClasses()[c.name]
+	switch {
+	case !ok:
+		j.foreign = cmp.Or(j.foreign, c.name)
+	case uid != known.uid:
+		j.refuse("%s has the serial version %016x, and Flink's has %016x", c.name, uid, known.uid)
+	case c.flags != known.flags:
+		j.refuse("%s has the flags %#x, and Flink's has %#x", c.name, c.flags, known.flags)
+	}
 	if c.flags&scWriteMethod != 0 {
 		j.stop("class flags %#x", c.flags)
 	}
@@ -166,9 +221,14 @@ func (j *javaReader) classDesc() *javaClass {
 		switch f.code {
 		case 'Z':
 		case 'L':
-			j.value() // the type's name
+			if class, _ := j.value().(string); !strings.HasPrefix(class, "L") && !strings.HasPrefix(class, "[") {
+				j.refuse("the field %s of %s has the type %s, which is none", quote(f.name), c.name, quote(class))
+			}
 		default:
 			j.stop("a field of type %#x", f.code)
+		}
+		if code, ok := known.fields[f.name]; ok && code != f.code {
+			j.refuse("the field %s of %s has the type %c, and Flink's has %c", quote(f.name), c.name, f.code, code)
 		}
 		c.fields = append(c.fields, f)
 	}

@@ -25,8 +25,14 @@ type Properties struct {
 	// Null: the writer stored no properties, as the State Processor API does.
 	Null bool
 	// Unknown says what could not be understood in them. It is not an error:
-	// the rest of the file is sound, but Kind is not known.
+	// the rest of the file is sound, but Kind is not known, nor whether Flink reads
+	// them.
 	Unknown string
+	// Refused says why Flink 1.16 to 2.3 does not read them, and with them no part of
+	// the file.
+	Refused string
+	// Behind is how many bytes follow them, which Flink does not look at.
+	Behind int
 
 	Kind       SnapshotKind
 	Format     string // of a savepoint: CANONICAL or NATIVE
@@ -48,6 +54,10 @@ const (
 	classProperties = "org.apache.flink.runtime.checkpoint.CheckpointProperties"
 	classCheckpoint = "org.apache.flink.runtime.checkpoint.CheckpointType"
 	classSavepoint  = "org.apache.flink.runtime.checkpoint.SavepointType"
+	classSharing    = "org.apache.flink.runtime.checkpoint.SnapshotType$SharingFilesStrategy"
+	classFormat     = "org.apache.flink.core.execution.SavepointFormatType"
+	classPostAction = "org.apache.flink.runtime.checkpoint.SavepointType$PostCheckpointAction"
+	classEnum       = "java.lang.Enum"
 )
 
 // flags are the boolean fields by their Java names, in stream order.
@@ -90,12 +100,20 @@ func (d *decoder) properties() Properties {
 	}
 	j := javaReader{Reader: d.Reader}
 	object := j.value()
+	p.Refused = j.refused
 	if j.unknown != "" {
 		p.Unknown = j.unknown
 		d.Take(d.Len(), "checkpoint properties")
 		return p
 	}
 	p.interpret(object)
+	if p.Unknown == "" && j.foreign != "" {
+		p.Unknown = "the class " + quote(j.foreign)
+	}
+	if d.OK() {
+		p.Behind = d.Len()
+		d.Take(p.Behind, "bytes behind the checkpoint properties")
+	}
 	return p
 }
 
