@@ -126,6 +126,13 @@ func (s *Server) set(path, data string, session int64) {
 	n.data, n.changed = []byte(data), now
 }
 
+// MadeAt says when a node was made, in place of when the test made it.
+func (s *Server) MadeAt(path string, at time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.nodes[path].made = at
+}
+
 // Delete removes a node and what is below it.
 func (s *Server) Delete(path string) {
 	s.mu.Lock()
