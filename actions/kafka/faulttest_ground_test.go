@@ -31,8 +31,8 @@ import (
 const (
 	groundRecords = 20 // in each of the two partitions
 	stepLimit     = 600 * time.Millisecond
-	patientLimit  = 5 * time.Second // of applies with nothing in the way
-	verifyLimit   = 10 * time.Second
+	patientLimit  = 15 * time.Second // of applies with nothing in the way
+	verifyLimit   = 15 * time.Second
 )
 
 // groundSettings are what a data topic must have.
@@ -251,7 +251,7 @@ func (g *ground) apply(limit time.Duration) end {
 	g.Helper()
 	g.began = append(g.began, g.now())
 	replication := max(1, g.replication)
-	config := kafkaconn.Config{Brokers: g.proxy.Brokers(), DialTimeout: 2 * time.Second, RequestTimeout: limit}
+	config := kafkaconn.Config{Brokers: g.proxy.Brokers(), DialTimeout: patientLimit, RequestTimeout: limit}
 	dial := kafka.Dial(config, clock.System{})
 	gather := func(ctx context.Context) (actions.Evidence, error) {
 		cluster, err := dial(ctx)

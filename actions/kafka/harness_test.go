@@ -93,12 +93,12 @@ func (a apply) run(t *testing.T) (actions.ApplyResult, error) {
 func (a apply) start(t *testing.T) (*actions.Run, func()) {
 	t.Helper()
 	dial := kafka.Dial(a.config, clock.System{})
-	reading := dial
-	if a.evidence.Brokers != nil {
-		reading = kafka.Dial(a.evidence, clock.System{})
+	reading := a.evidence
+	if reading.Brokers == nil {
+		reading = a.config
 	}
 	gather := func(ctx context.Context) (actions.Evidence, error) {
-		cluster, err := reading(ctx)
+		cluster, err := kafka.Dial(reading, clock.System{})(ctx)
 		if err != nil {
 			return actions.Evidence{}, err
 		}
@@ -106,10 +106,13 @@ func (a apply) start(t *testing.T) (*actions.Run, func()) {
 		e, _ := evidence.Sources{Log: cluster, Clock: clock.System{}, Job: a.job, Replication: a.replication}.Gather(ctx, a.plan.SourceRecoveryPoint)
 		return e, ctx.Err()
 	}
+	within := reading.RequestTimeout
+	reading.RequestTimeout = max(within, patience) // nothing is in the way yet
 	evidence, err := gather(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
+	reading.RequestTimeout = within
 	report := actions.NewReport(a.plan, evidence)
 	approval := approve(t, a.plan, report)
 	tapped := &tapping{points: a.tap, count: make(map[string]int)}
@@ -125,7 +128,7 @@ func (a apply) start(t *testing.T) (*actions.Run, func()) {
 		Who:     actions.Operator{User: "ops", Host: "bastion", Profile: "orders", Job: "order-agent"},
 		Steps:   tapped.steps(cleanup.Doers()),
 		Verify:  cleanup.Verify,
-		Journal: lines, Clock: clock.System{}, Timeout: 10 * time.Second,
+		Journal: lines, Clock: clock.System{}, Timeout: patience,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -91,8 +91,15 @@ func (s *scene) withControl() *scene {
 }
 
 func (s *scene) config() kafkaconn.Config {
-	return kafkaconn.Config{Brokers: s.proxy.Brokers(), DialTimeout: 2 * time.Second, RequestTimeout: 1500 * time.Millisecond}
+	return kafkaconn.Config{Brokers: s.proxy.Brokers(), DialTimeout: patience, RequestTimeout: impatience}
 }
+
+// Limits of one request. An answer that never comes is waited for as long as the
+// limit is; any other has to come within it, on a busy machine too.
+const (
+	impatience = 4 * time.Second
+	patience   = 30 * time.Second // where nothing is in the way
+)
 
 // apply is an apply of the scene's plan, with consent to making the control
 // topic.
@@ -166,7 +173,16 @@ func (s *scene) wantStarts(want ...int64) {
 // proper end.
 func (s *scene) wantApplied() actions.ApplyResult {
 	s.Helper()
-	result, err := s.apply(nil).run(s.T)
+	return s.wantAppliedWithin(patience)
+}
+
+// wantAppliedWithin is wantApplied where an answer never comes: it is waited for as
+// long as the limit of one request is.
+func (s *scene) wantAppliedWithin(limit time.Duration) actions.ApplyResult {
+	s.Helper()
+	a := s.apply(nil)
+	a.config.RequestTimeout = limit
+	result, err := a.run(s.T)
 	if err != nil || result.Verdict != actions.Applied {
 		s.Errorf("%s (%s), error %v, %+v", result.Verdict, result.Message, err, result.Steps)
 	}

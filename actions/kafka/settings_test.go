@@ -51,7 +51,7 @@ func newSettingsSceneOn(t *testing.T, cluster *kafkatest.Cluster) *settingsScene
 	t.Helper()
 	s := &settingsScene{T: t, cluster: cluster, proxy: kafkaproxy.Start(t, cluster.Brokers()...), lines: &memory{}}
 	s.topic = cluster.Topic(t, 2, map[string]string{"cleanup.policy": "compact", "segment.ms": "3600000"})
-	s.config = kafkaconn.Config{Brokers: s.proxy.Brokers(), DialTimeout: 2 * time.Second, RequestTimeout: 1500 * time.Millisecond}
+	s.config = kafkaconn.Config{Brokers: s.proxy.Brokers(), DialTimeout: patience, RequestTimeout: impatience}
 	s.plan = s.planNow()
 	t.Cleanup(s.mustHold)
 	return s
@@ -130,7 +130,7 @@ func (s *settingsScene) start() (*actions.Run, func()) {
 	}
 	run, err := actions.Start(s.Context(), actions.RunPlan{
 		Plan: s.plan, Report: report, Approval: approval, Who: actions.Operator{User: "ops", Host: "bastion", Profile: "orders", Job: "order-agent"},
-		Steps: steps, Verify: change.Verify, Journal: s.lines, Clock: clock.System{}, Timeout: 10 * time.Second,
+		Steps: steps, Verify: change.Verify, Journal: s.lines, Clock: clock.System{}, Timeout: patience,
 	})
 	if err != nil {
 		s.Fatal(err)
@@ -180,6 +180,7 @@ func (s *settingsScene) sent() int { return len(s.proxy.Requests(kmsg.Incrementa
 
 func (s *settingsScene) wantApplied() actions.ApplyResult {
 	s.Helper()
+	s.config.RequestTimeout = patience
 	result, err := s.apply()
 	if err != nil || result.Verdict != actions.Applied {
 		s.Errorf("%s (%s), error %v, %+v", result.Verdict, result.Message, err, result.Steps)
@@ -354,13 +355,14 @@ func (s *settingsScene) unset(name string) {
 	if _, err := req.RequestWith(s.Context(), s.cluster.Client()); err != nil {
 		s.Fatal(err)
 	}
-	for range 100 {
+	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		if _, still := s.own(s.Context())[name]; !still {
 			return
 		}
-		time.Sleep(20 * time.Millisecond)
+		if time.Now().After(end) {
+			s.Fatalf("%s is still set", name)
+		}
 	}
-	s.Errorf("%s is still set", name)
 }
 
 func (s *settingsScene) recreate() {
@@ -375,7 +377,7 @@ func (s *settingsScene) recreate() {
 func TestTheTopicIsMadeAgainWhileTheRequestIsOnItsWay(t *testing.T) {
 	t.Parallel()
 	s := newSettingsScene(t)
-	s.config.RequestTimeout = 20 * time.Second
+	s.config.RequestTimeout = patience
 	s.proxy.Inject(t, kafkaproxy.Rule{Key: kmsg.IncrementalAlterConfigs, Do: during(s.recreate)})
 	result, err := s.apply()
 	if fault.KindOf(err) != fault.Drift || result.Stage != actions.StageAfterChange || reasonOf(err) != "plan-topic-id-mismatch" || result.Verdict != actions.Contradicted ||
@@ -415,7 +417,22 @@ func TestTheAnswerToTheSettingsIsLost(t *testing.T) {
 func TestTheSettingsArriveLate(t *testing.T) {
 	t.Parallel()
 	s := newSettingsScene(t)
-	held := s.proxy.Inject(t, kafkaproxy.Rule{Key: kmsg.IncrementalAlterConfigs, Do: kafkaproxy.Delay(3 * time.Second)})
+	held := s.proxy.Inject(t, kafkaproxy.Rule{Key: kmsg.IncrementalAlterConfigs, Do: kafkaproxy.Hold()})
+	sent := false
+	s.proxy.Inject(t, kafkaproxy.Rule{ // who has given up looks for it, and it comes behind that look
+		Key: kafkaproxy.AnyKey, When: kafkaproxy.AfterForward,
+		Match: func(r kafkaproxy.Request) bool {
+			sent = sent || r.Key == kmsg.IncrementalAlterConfigs
+			return sent && r.Key == kmsg.DescribeConfigs
+		},
+		Do: kafkaproxy.Call(func(ctx context.Context, _ kafkaproxy.Request) error {
+			held.Release()
+			_, err := s.proxy.Await(ctx, func(r kafkaproxy.Request) bool {
+				return r.Key == kmsg.IncrementalAlterConfigs && r.Served > 0
+			})
+			return err
+		}),
+	})
 	result, err := s.apply()
 	if err != nil || result.Verdict != actions.Applied || held.Hits() != 1 {
 		t.Errorf("%s, %v: %+v", result.Verdict, err, result.Steps)
