@@ -67,14 +67,18 @@ func newTerminal(t *testing.T) *terminal {
 	return c
 }
 
+// has reports whether a text was written since what was written was forgotten.
+func (c *terminal) has(text string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return bytes.Contains(c.written.Bytes(), []byte(text))
+}
+
 func (c *terminal) waitFor(text string) {
 	c.t.Helper()
-	limit := time.After(10 * time.Second)
+	limit := time.After(time.Minute)
 	for {
-		c.mu.Lock()
-		found := bytes.Contains(c.written.Bytes(), []byte(text))
-		c.mu.Unlock()
-		if found {
+		if c.has(text) {
 			return
 		}
 		select {
@@ -140,6 +144,7 @@ func TestCtrlCEndsAReadThatHangs(t *testing.T) {
 	c, g := newTerminal(t), newGate()
 	ended := c.run(context.Background(), &page{name: "Jobs", read: g.read})
 	c.waitFor("Jobs shows []")
+	<-g.begun
 	c.press("\x03")
 	if err := <-ended; err != nil {
 		t.Errorf("leaving: %v", err)
@@ -155,6 +160,7 @@ func TestRunEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	ended := c.run(ctx, &page{name: "Jobs", read: g.read})
 	c.waitFor("Jobs shows []")
+	<-g.begun
 	hangup := errors.New("the terminal hung up")
 	cancel(hangup)
 	err := <-ended

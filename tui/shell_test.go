@@ -15,15 +15,17 @@ import (
 
 // gate is a read that a test lets through when it wants to.
 type gate struct {
+	begun   chan struct{} // closed when the read has begun: one that never did is not cancelled either
 	through chan string
 	ended   chan error // the context's error when the read was cancelled
 }
 
 func newGate() *gate {
-	return &gate{through: make(chan string, 1), ended: make(chan error, 1)}
+	return &gate{begun: make(chan struct{}), through: make(chan string, 1), ended: make(chan error, 1)}
 }
 
 func (g *gate) read(ctx context.Context) (string, error) {
+	close(g.begun)
 	select {
 	case text := <-g.through:
 		return text, nil
@@ -50,6 +52,7 @@ func TestReadsAreCancelledWhenTheirScreenLeaves(t *testing.T) {
 	d := tuitest.NewBusy(t, orders(), &page{name: "Jobs", keys: opens(job)}, 80, 24)
 	d.Settle()
 	d.Send(keyN)
+	<-g.begun
 	d.Send(keyEsc)
 	d.Settle()
 	if err := <-g.ended; err == nil {
@@ -65,6 +68,7 @@ func TestStaleAnswersAreDropped(t *testing.T) {
 		first, second := newGate(), newGate()
 		p := reloading{&page{name: "Jobs", read: first.read}}
 		d := tuitest.NewBusy(t, orders(), p, 80, 24)
+		<-first.begun
 		p.read = second.read
 		d.Send(keyR)
 		<-first.ended
@@ -255,6 +259,7 @@ func TestReplaceAndPop(t *testing.T) {
 func TestCtrlCLeavesFromAnywhere(t *testing.T) {
 	g := newGate()
 	d := tuitest.NewBusy(t, orders(), &page{name: "Jobs", read: g.read}, 10, 3)
+	<-g.begun
 	d.Send(keyCtrlC)
 	<-g.ended
 	d.Settle()
