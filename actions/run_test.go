@@ -140,7 +140,7 @@ func ended(t *testing.T, r *actions.Run) (actions.ApplyResult, error) {
 	t.Helper()
 	select {
 	case <-r.Done():
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatalf("the run does not end: %+v", r.Snapshot())
 	}
 	return r.Wait()
@@ -149,7 +149,7 @@ func ended(t *testing.T, r *actions.Run) (actions.ApplyResult, error) {
 // until waits for something that a snapshot shows.
 func until(t *testing.T, r *actions.Run, seen func(actions.Snapshot) bool) {
 	t.Helper()
-	deadline := time.After(10 * time.Second)
+	deadline := time.After(time.Minute)
 	for !seen(r.Snapshot()) {
 		select {
 		case <-r.Changed():
@@ -405,13 +405,14 @@ func TestStopAtEveryStep(t *testing.T) {
 		t.Run(step.Name, func(t *testing.T) {
 			s := newStage(t)
 			s.verdict.Verdict = actions.NotStarted
-			inside := make(chan struct{})
+			inside, stopped := make(chan struct{}), make(chan struct{})
 			s.steps[i].do = func(ctx context.Context, _ *actions.StepProgress) (string, error) {
 				close(inside)
 				if step.Writes == "" {
 					<-ctx.Done() // a read ends with its context
 					return "", ctx.Err()
 				}
+				<-stopped
 				select {
 				case <-ctx.Done():
 					return "", ctx.Err()
@@ -423,6 +424,7 @@ func TestStopAtEveryStep(t *testing.T) {
 			<-inside
 			r.Stop()
 			r.Stop() // a second word changes nothing
+			close(stopped)
 			result, err := ended(t, r)
 			if !r.Snapshot().Stopping || !r.Snapshot().Ended {
 				t.Errorf("snapshot %+v", r.Snapshot())
@@ -460,8 +462,10 @@ func TestStopAtEveryStep(t *testing.T) {
 func TestTheEndOfTheContextIsAStopAndNoAbandonedWrite(t *testing.T) {
 	s := newStage(t)
 	ctx, cancel := context.WithCancel(t.Context())
+	inside, stopping := make(chan struct{}), make(chan struct{})
 	s.named("delete").do = func(ctx context.Context, _ *actions.StepProgress) (string, error) {
-		cancel()
+		close(inside)
+		<-stopping
 		select {
 		case <-ctx.Done():
 			t.Error("the write was abandoned")
@@ -470,7 +474,12 @@ func TestTheEndOfTheContextIsAStopAndNoAbandonedWrite(t *testing.T) {
 		return "trimmed", nil
 	}
 	s.verdict.Verdict = actions.Committed
-	result, err := ended(t, s.start(ctx))
+	r := s.start(ctx)
+	<-inside
+	cancel()
+	until(t, r, func(s actions.Snapshot) bool { return s.Stopping })
+	close(stopping)
+	result, err := ended(t, r)
 	if fault.KindOf(err) != fault.Cancelled || result.Verdict != actions.Committed || !strings.Contains(s.done(), "journal outcome delete done") {
 		t.Errorf("error %v, verdict %s\n%s", err, result.Verdict, s.done())
 	}

@@ -333,6 +333,7 @@ func TestAKeyWritesLittle(t *testing.T) {
 	for _, keys := range []string{"j", "j", "j", "k", "j", "\x1b[6~", "j", "k", "\x1b[5~", "G", "k", "g", "j", "j", "j", "k", "k", "j", "\x1b[6~", "\x1b[6~", "j"} {
 		c.forget()
 		c.press(keys)
+		c.waitFor("\x1b") // it is drawn
 		c.quiet()
 		sizes = append(sizes, c.count())
 	}

@@ -3,6 +3,7 @@ package growth_test
 import (
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/recoverctl/recoverctl/internal/testkit/growth"
@@ -30,11 +31,13 @@ func TestInProportion(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := &told{TB: t}
-			growth.InProportion(got, 1100, func(size int) { time.Sleep(tt.work(size)) })
-			if got.failed != tt.fail {
-				t.Errorf("failed: %t", got.failed)
-			}
+			synctest.Test(t, func(t *testing.T) { // its clock goes on by what is slept alone
+				got := &told{TB: t}
+				growth.InProportion(got, 1100, func(size int) { time.Sleep(tt.work(size)) })
+				if got.failed != tt.fail {
+					t.Errorf("failed: %t", got.failed)
+				}
+			})
 		})
 	}
 }
