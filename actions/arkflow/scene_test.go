@@ -99,13 +99,7 @@ func (s *scene) set(version int) {
 
 func (s *scene) wait(what string, is func(inspected.JobDetail) bool) {
 	s.Helper()
-	for range 500 {
-		if is(*s.evidence().Job) {
-			return
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
-	s.Fatalf("not in time: %s", what)
+	s.until(what, func() bool { return is(*s.evidence().Job) })
 }
 
 func (s *scene) sources() arkflow.Sources {

@@ -100,7 +100,7 @@ func newScene(t *testing.T) *scene {
 
 func (s *scene) sources() flink.Sources {
 	return flink.Sources{
-		REST: flinkrest.Options{Address: s.cluster.URL, Timeout: 5 * time.Second}, Clock: clock.System{}, Points: s.points,
+		REST: flinkrest.Options{Address: s.cluster.URL, Timeout: time.Minute}, Clock: clock.System{}, Points: s.points,
 		Job: inspect.Job{Profile: "prod", Name: "order-agent", Flink: inspect.RefOf(s.cluster.URL, name)},
 	}
 }
@@ -172,13 +172,13 @@ func (s *scene) start() (*actions.Run, func(), *actions.Refusal, error) {
 	if err != nil {
 		s.Fatal(err)
 	}
-	change, err := flink.New(flink.Config{Sources: s.sources(), Plan: s.plan, Poll: time.Millisecond, Patience: 2 * time.Second, Settle: 20 * time.Millisecond})
+	change, err := flink.New(flink.Config{Sources: s.sources(), Plan: s.plan, Poll: time.Millisecond, Patience: 5 * time.Second, Settle: 20 * time.Millisecond})
 	if err != nil {
 		s.Fatal(err)
 	}
 	run, err := actions.Start(s.Context(), actions.RunPlan{
 		Plan: s.plan, Report: report, Approval: approval, Who: actions.Operator{User: "ops", Host: "bastion", Profile: "prod", Job: "order-agent"},
-		Steps: change.Doers(), Verify: change.Verify, Journal: s.lines, Clock: clock.System{}, Timeout: 5 * time.Second,
+		Steps: change.Doers(), Verify: change.Verify, Journal: s.lines, Clock: clock.System{}, Timeout: time.Minute,
 	})
 	if err != nil {
 		s.Fatal(err)

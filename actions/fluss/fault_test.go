@@ -53,10 +53,14 @@ func oneFault(t *testing.T, kind string, f flusstest.Reaction, nth int, writes b
 	} else {
 		s.registersLatest()
 	}
-	s.timeout = 2 * time.Second
+	patient := s.timeout
+	if f.Silent {
+		s.timeout = 2 * time.Second
+	}
 	stop := s.breaks(f, nth, writes)
 	result, refused, err := s.apply()
 	stop()
+	s.timeout = patient
 	if refused != nil {
 		t.Fatal(refused)
 	}
@@ -106,7 +110,7 @@ func TestSilenceIsUnknownAndNeverGuessed(t *testing.T) {
 		s := newScene(t)
 		s.stored(sink, 0, 8, 4)
 		s.deletes()
-		s.timeout = 500 * time.Millisecond
+		s.timeout = 2 * time.Second
 		stop := s.breaks(flusstest.Reaction{Silent: true, After: done}, 0, true)
 		result, _, err := s.apply()
 		stop()

@@ -28,7 +28,6 @@ func TestAnAnswerThatIsNotOfFlussLeavesTheCallOpen(t *testing.T) {
 				} else {
 					s.registersLatest()
 				}
-				s.timeout = 2 * time.Second
 				stop := s.breaks(flusstest.Reaction{Raw: []byte("HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n"), After: done}, 0, true)
 				result, refused, err := s.apply()
 				stop()
@@ -102,13 +101,14 @@ func TestAnotherPlanAsksForACallThatMayStillCome(t *testing.T) {
 	s.stored(sink, 0, 8, 4)
 	s.deletes()
 	first := s.plan
-	s.timeout = 500 * time.Millisecond
+	patient := s.timeout
+	s.timeout = 2 * time.Second
 	stop := s.breaks(flusstest.Reaction{Silent: true}, 0, true)
 	if _, _, err := s.apply(); fault.KindOf(err) != fault.Unknown {
 		t.Fatal(err)
 	}
 	stop()
-	s.timeout = 5 * time.Second
+	s.timeout = patient
 	e := s.withJournal()
 	if v := actions.JudgeProducer(first, e); v.Verdict != actions.Undecided || !strings.Contains(v.Message, "the coordinator shows nothing of it: if it still comes, it deletes whatever is stored") {
 		t.Errorf("its own plan: %s: %s", v.Verdict, v.Message)

@@ -71,7 +71,7 @@ type scene struct {
 
 func newScene(t *testing.T, settings ...string) *scene {
 	t.Helper()
-	s := &scene{T: t, lines: &lines{}, now: time.Now, timeout: 5 * time.Second}
+	s := &scene{T: t, lines: &lines{}, now: time.Now, timeout: time.Minute}
 	o := flusstest.Options{Settings: map[string]string{}, Now: func() time.Time { return s.now() }}
 	for i := 0; i+1 < len(settings); i += 2 {
 		o.Settings[settings[i]] = settings[i+1]
@@ -259,7 +259,7 @@ func (s *scene) apply() (result actions.ApplyResult, refused *actions.Refusal, e
 	change := fluss.New(fluss.Config{Sources: s.sources(), Plan: s.plan, Approved: report, Settle: 300 * time.Millisecond})
 	run, err := actions.Start(s.Context(), actions.RunPlan{
 		Plan: s.plan, Report: report, Approval: approval, Who: actions.Operator{User: "ops", Host: "bastion", Profile: "prod", Job: "orders"},
-		Steps: change.Doers(), Verify: change.Verify, Journal: s.lines, Clock: clock.System{}, Timeout: 5 * time.Second,
+		Steps: change.Doers(), Verify: change.Verify, Journal: s.lines, Clock: clock.System{}, Timeout: time.Minute,
 	})
 	if err != nil {
 		s.Fatal(err)

@@ -54,7 +54,7 @@ func (m jobManager) start(t *testing.T, scenarios ...string) *flink.Live {
 
 func liveAt(t *testing.T, address string) *flink.Live {
 	t.Helper()
-	client, err := flinkrest.New(flinkrest.Options{Address: address, Timeout: 2 * time.Second})
+	client, err := flinkrest.New(flinkrest.Options{Address: address, Timeout: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}

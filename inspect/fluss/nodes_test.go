@@ -71,7 +71,7 @@ func withNodes(t testing.TB, s *fluss.Store, z *zktest.Server) *fluss.Store {
 
 func nodesOf(t testing.TB, z *zktest.Server) *zkread.Client {
 	t.Helper()
-	nodes, err := zkread.NewClient(zkread.Config{Servers: []string{z.Address()}, Timeout: 2 * time.Second})
+	nodes, err := zkread.NewClient(zkread.Config{Servers: []string{z.Address()}, Timeout: 5 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -39,7 +39,7 @@ func started(t *testing.T, o flusstest.Options) *flusstest.Cluster {
 
 func client(t *testing.T, c *flusstest.Cluster) *flussrpc.Client {
 	t.Helper()
-	cl, err := flussrpc.NewClient(flussrpc.Config{Servers: c.Servers(), Timeout: 2 * time.Second, Patience: time.Second})
+	cl, err := flussrpc.NewClient(flussrpc.Config{Servers: c.Servers(), Timeout: time.Minute, Patience: 3 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}

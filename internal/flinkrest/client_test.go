@@ -274,6 +274,7 @@ func TestWhatIsNotFlink(t *testing.T) {
 	}
 	silent := func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 	const asJSON = "application/json"
+	const noAnswer = "no answer from"
 	tests := map[string]struct {
 		handler http.HandlerFunc
 		kind    fault.Kind
@@ -284,7 +285,7 @@ func TestWhatIsNotFlink(t *testing.T) {
 		"404":                       {say(404, asJSON, `{"error":"no such path"}`), fault.Unsupported, "not as Flink does: it has no /config"},
 		"500":                       {say(500, asJSON, `{"errors":["\u001b[2Joops"]}`), fault.Unreachable, `500 Internal Server Error: {"errors":["\u001b[2Joops"]}`},
 		"half a body":               {half, fault.Unreachable, "ends after 20 of 1000 bytes"},
-		"nothing for long":          {silent, fault.Unreachable, "no answer from"},
+		"nothing for long":          {silent, fault.Unreachable, noAnswer},
 		"JSON of another service":   {say(200, asJSON, `{"version":{"number":"8.15.0"},"tagline":"You Know, for Search"}`), fault.Unsupported, "names no flink-version"},
 		"a version of another type": {say(200, asJSON, `{"flink-version":2}`), fault.Unsupported, "flink-version is a JSON number where string was expected"},
 		"a list":                    {say(200, asJSON, `[]`), fault.Unsupported, "JSON array"},
@@ -292,7 +293,11 @@ func TestWhatIsNotFlink(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			config, err := client(t, tt.handler, flinkrest.Options{Timeout: 150 * time.Millisecond}).Config(t.Context())
+			limit := time.Minute
+			if tt.message == noAnswer {
+				limit = 150 * time.Millisecond
+			}
+			config, err := client(t, tt.handler, flinkrest.Options{Timeout: limit}).Config(t.Context())
 			if err == nil || fault.KindOf(err) != tt.kind || !strings.Contains(err.Error(), tt.message) || config != (flinkrest.Config{}) {
 				t.Fatalf("%+v, kind %s, error %v", config, fault.KindOf(err), err)
 			}

@@ -26,8 +26,13 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func client(t *testing.T, address string) *httponce.Client {
 	t.Helper()
+	return clientWithin(t, address, time.Minute)
+}
+
+func clientWithin(t *testing.T, address string, limit time.Duration) *httponce.Client {
+	t.Helper()
 	c := httponce.New(httponce.Options{
-		Op: "change it", Shown: safetext.Of(address), Timeout: 2 * time.Second, MaxBytes: 16,
+		Op: "change it", Shown: safetext.Of(address), Timeout: limit, MaxBytes: 16,
 		Authorize: func(r *http.Request) { r.Header.Set("Authorization", "Bearer token") },
 		Unknown:   "read what became of it",
 	})
@@ -77,23 +82,25 @@ func TestATLSConfigurationThatWasReadWith(t *testing.T) {
 
 // Whatever happens to a request and its answer, the server gets it at most once.
 func TestARequestIsNeverSentTwice(t *testing.T) {
+	gaveUp := make(chan struct{}) // closed when whoever asked has given up
 	for _, c := range []struct {
 		name   string
 		answer func(http.ResponseWriter)
 		lost   bool // nobody knows whether it was done
+		limit  time.Duration
 	}{
-		{"closed without an answer", func(w http.ResponseWriter) { hijack(w, "") }, true},
-		{"half an answer", func(w http.ResponseWriter) { hijack(w, "HTTP/1.1 202 Accepted\r\nContent-Length: 10\r\n\r\n12") }, true},
-		{"no HTTP", func(w http.ResponseWriter) { hijack(w, "SSH-2.0-x\r\n") }, true},
+		{"closed without an answer", func(w http.ResponseWriter) { hijack(w, "") }, true, time.Minute},
+		{"half an answer", func(w http.ResponseWriter) { hijack(w, "HTTP/1.1 202 Accepted\r\nContent-Length: 10\r\n\r\n12") }, true, time.Minute},
+		{"no HTTP", func(w http.ResponseWriter) { hijack(w, "SSH-2.0-x\r\n") }, true, time.Minute},
 		{"a redirect", func(w http.ResponseWriter) {
 			w.Header().Set("Location", "/again")
 			w.WriteHeader(http.StatusTemporaryRedirect)
-		}, false},
+		}, false, time.Minute},
 		{"unavailable", func(w http.ResponseWriter) {
 			w.Header().Set("Retry-After", "0")
 			w.WriteHeader(http.StatusServiceUnavailable)
-		}, false},
-		{"no time", func(http.ResponseWriter) { time.Sleep(2500 * time.Millisecond) }, true},
+		}, false, time.Minute},
+		{"no time", func(http.ResponseWriter) { <-gaveUp }, true, 2 * time.Second},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -106,8 +113,11 @@ func TestARequestIsNeverSentTwice(t *testing.T) {
 				c.answer(w)
 			}))
 			t.Cleanup(server.Close)
-			sender := client(t, server.URL)
+			sender := clientWithin(t, server.URL, c.limit)
 			_, err := sender.Send(t.Context(), httponce.Request{What: "the stop", Method: http.MethodPost, URL: server.URL + "/", Body: 1})
+			if c.name == "no time" {
+				close(gaveUp)
+			}
 			if !c.lost && err != nil {
 				t.Error(err)
 			}

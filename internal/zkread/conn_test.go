@@ -35,7 +35,7 @@ func started(t *testing.T) *zktest.Server {
 
 func client(t *testing.T, servers ...string) *zkread.Client {
 	t.Helper()
-	c, err := zkread.NewClient(zkread.Config{Servers: servers, Timeout: 2 * time.Second})
+	c, err := zkread.NewClient(zkread.Config{Servers: servers, Timeout: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +105,7 @@ func TestNothingButReadingIsAskedFor(t *testing.T) {
 	if got := s.Requests(); !slices.Equal(got, want) || len(s.Strange()) > 0 {
 		t.Errorf("%+v, %v", got, s.Strange())
 	}
-	for until := time.Now().Add(5 * time.Second); s.Sessions() > 0; time.Sleep(time.Millisecond) {
+	for until := time.Now().Add(time.Minute); s.Sessions() > 0; time.Sleep(time.Millisecond) {
 		if time.Now().After(until) {
 			t.Fatal("the session stays")
 		}
@@ -141,7 +141,11 @@ func TestRefusals(t *testing.T) {
 			s := started(t)
 			s.Set("/fluss/a", "1")
 			c.happens(s)
-			cl, err := zkread.NewClient(zkread.Config{Servers: []string{s.Address()}, Timeout: 200 * time.Millisecond})
+			limit := time.Minute
+			if c.kind == fault.Unreachable { // it is waited for
+				limit = 200 * time.Millisecond
+			}
+			cl, err := zkread.NewClient(zkread.Config{Servers: []string{s.Address()}, Timeout: limit})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -357,7 +361,7 @@ func TestNoServerAtAll(t *testing.T) {
 func TestAnAnswerThatEndsTheSessionIsToldToAll(t *testing.T) {
 	s := started(t)
 	s.RequireSASL()
-	c, err := zkread.Dial(t.Context(), s.Address(), zkread.Options{Timeout: 2 * time.Second})
+	c, err := zkread.Dial(t.Context(), s.Address(), zkread.Options{Timeout: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -55,7 +55,7 @@ func TestTLS(t *testing.T) {
 	s.Set("/a", "1")
 	address, authority := secured(t, s.Address())
 	ask := func(config *tls.Config) error {
-		c, err := zkread.NewClient(zkread.Config{Servers: []string{address}, Timeout: 2 * time.Second, TLS: config})
+		c, err := zkread.NewClient(zkread.Config{Servers: []string{address}, Timeout: time.Minute, TLS: config})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -262,7 +262,7 @@ func TestTimeAndTLS(t *testing.T) {
 	t.Cleanup(slow.Close)
 	trusted := slow.Client().Transport.(*http.Transport).TLSClientConfig
 	t.Run("an answer that takes too long is lost", func(t *testing.T) {
-		err := client(t, flinkrest.Options{Address: slow.URL, TLS: trusted, Timeout: 50 * time.Millisecond}).Cancel(t.Context(), job)
+		err := client(t, flinkrest.Options{Address: slow.URL, TLS: trusted, Timeout: 2 * time.Second}).Cancel(t.Context(), job)
 		if fault.KindOf(err) != fault.Unknown {
 			t.Errorf("error %v", err)
 		}
