@@ -233,8 +233,9 @@ func TestATopicThatGoesAwayDuringTheScan(t *testing.T) {
 
 // A log end that went back is said to be lost, not waited for without end.
 func TestALogThatWasTruncatedDuringTheScan(t *testing.T) {
+	t.Parallel()
 	c := newFake(t)
-	store := c.store(t, func(config *kafkaconn.Config) { config.RequestTimeout = 500 * time.Millisecond })
+	store := c.store(t, func(config *kafkaconn.Config) { config.RequestTimeout = 8 * time.Second })
 	data := c.busy(t, store)
 	data.Partitions[1].Log.End = 20 // as it was before another leader was elected
 	got, err := store.ReadCalls(context.Background(), data, inspect.CallQuestion{}, nil)

@@ -62,7 +62,7 @@ func newFake(t *testing.T, opts ...kfake.Opt) cluster {
 // one that is closed before goes on waiting for them for ever. A request that is
 // answered after that says so; a cluster that is closed already answers none.
 func (c cluster) settle() {
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	for c.answering.Load() > 0 && ctx.Err() == nil {
 		time.Sleep(time.Millisecond)
@@ -74,7 +74,7 @@ func (c cluster) settle() {
 func (c cluster) store(t *testing.T, change ...func(*kafkaconn.Config)) *kafka.Store {
 	t.Helper()
 	config := c.Config()
-	config.RequestTimeout = 10 * time.Second
+	config.RequestTimeout = time.Minute
 	for _, f := range change {
 		f(&config)
 	}

@@ -65,13 +65,11 @@ func (k *control) end(cl *kgo.Client, how kgo.TransactionEndTry) {
 	if err := cl.EndTransaction(context.Background(), how); err != nil {
 		k.t.Fatal(err)
 	}
-	for range 500 {
-		if k.listed() > before {
-			return
+	for end := time.Now().Add(time.Minute); k.listed() <= before; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			k.t.Fatal("the transaction's marker does not appear")
 		}
-		time.Sleep(10 * time.Millisecond)
 	}
-	k.t.Fatal("the transaction's marker does not appear")
 }
 
 // listed is the log end as the admin client lists it.

@@ -160,7 +160,7 @@ func TestHistoriesThatCanNotBeReadToTheirEnd(t *testing.T) {
 			for n := range 3 {
 				k.put(fmt.Sprint("k", n), "v")
 			}
-			store := k.cluster.store(t, func(c *kafkaconn.Config) { c.RequestTimeout = time.Second })
+			store := k.cluster.store(t, func(c *kafkaconn.Config) { c.RequestTimeout = 3 * time.Second })
 			k.ledBy(tt.answer)
 			got, err := store.ControlTopic(context.Background(), k.topic)
 			if err == nil || fault.KindOf(err) != tt.kind || !strings.Contains(err.Error(), tt.says) {
@@ -170,6 +170,33 @@ func TestHistoriesThatCanNotBeReadToTheirEnd(t *testing.T) {
 				t.Errorf("records are returned beside the error: %s", list(got.Records))
 			}
 		})
+	}
+}
+
+// A fetch that is under way when time is up says what those before it were told.
+func TestALeaderThatIsSilentInTheEnd(t *testing.T) {
+	t.Parallel()
+	k := newFake(t).control(t, map[string]string{"cleanup.policy": "compact"})
+	k.put("a", "of a")
+	store := k.cluster.store(t, func(c *kafkaconn.Config) { c.RequestTimeout = 3 * time.Second })
+	asked := 0
+	k.cluster.on(kmsg.Fetch, func(kreq kmsg.Request) (kmsg.Response, error, bool) {
+		if asked++; asked > 2 {
+			return nil, nil, true // never
+		}
+		req := kreq.(*kmsg.FetchRequest)
+		resp := req.ResponseKind().(*kmsg.FetchResponse)
+		part := kmsg.NewFetchResponseTopicPartition()
+		part.ErrorCode = kerr.NotLeaderForPartition.Code
+		topic := kmsg.NewFetchResponseTopic()
+		topic.Topic, topic.TopicID = req.Topics[0].Topic, req.Topics[0].TopicID
+		topic.Partitions = append(topic.Partitions, part)
+		resp.Topics = append(resp.Topics, topic)
+		return resp, nil, true
+	})
+	_, err := store.ControlTopic(context.Background(), k.topic)
+	if fault.KindOf(err) != fault.Unreachable || !strings.Contains(fmt.Sprint(err), "had no answer in time, and the one before it had this: topic "+k.topic+" partition 0: no broker leads the partition") {
+		t.Errorf("%v", err)
 	}
 }
 

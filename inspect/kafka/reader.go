@@ -80,16 +80,19 @@ func (r *reader) answer(ctx context.Context, position int64) (answer, error) {
 	ctx, cancel := r.store.step(ctx)
 	defer cancel()
 	empty := 0
-	var behind error // what kept the reader waiting last
+	var behind, before error // what kept the reader waiting last: a leader that has less, or an answer of no use
 	for {
 		a, err := r.fetch(ctx, position)
 		switch {
 		case err != nil && behind != nil && errors.Is(ctx.Err(), context.DeadlineExceeded):
 			return answer{}, behind
+		case err != nil && before != nil && errors.Is(ctx.Err(), context.DeadlineExceeded):
+			return answer{}, r.unanswered(before)
 		case err != nil && !r.retriable(err):
 			return answer{}, r.refused(err, position)
 		case err != nil:
 			empty = 0
+			before = r.refused(err, position)
 			if err := r.again(ctx, err, position); err != nil {
 				return answer{}, err
 			}
@@ -116,6 +119,7 @@ func (r *reader) answer(ctx context.Context, position int64) (answer, error) {
 			// The leader looked from position on and had until the end of its wait to
 			// find a batch. Compaction can leave such a tail; being asked more than
 			// once keeps one odd answer from being an end.
+			before = nil
 			if empty++; empty == emptyProofs {
 				return answer{next: r.end, stable: a.stable}, nil
 			}
@@ -244,6 +248,14 @@ func (r *reader) refused(err error, position int64) error {
 	default:
 		return r.store.conn.Explain(err, kafkaconn.ReadRecords, kafkaconn.Partition(r.topic.name, r.partition))
 	}
+}
+
+// unanswered is the fault for a fetch that was under way when time was up, after
+// others that were answered to no use: both are said.
+func (r *reader) unanswered(before error) error {
+	last := fault.Of(before)
+	return fault.Wrap(last.Kind, kafkaconn.ReadRecords.String(), before, "the last request to read records had no answer in time, and the one before it had this").
+		WithHint("%s", last.Hint).WithRef(r.ref())
 }
 
 // undecodable is the fault for a batch that can't be decoded.

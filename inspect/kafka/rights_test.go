@@ -48,13 +48,11 @@ func (s secured) allow(t *testing.T, topic string, knows func() bool, rights ...
 			t.Fatal(r.Err)
 		}
 	}
-	for range 200 {
-		if knows() {
-			return
+	for end := time.Now().Add(time.Minute); !knows(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("the rights %v have no effect", rights)
 		}
-		time.Sleep(20 * time.Millisecond)
 	}
-	t.Fatalf("the rights %v have no effect", rights)
 }
 
 // A user learns which right is missing. Without Describe a cluster does not say
