@@ -209,9 +209,14 @@ func (c *cluster) open(ctx context.Context) (*kafka.Store, error) {
 	if c.store != nil {
 		return c.store, nil
 	}
+	before := c.link.now()
 	c.link.trying()
 	conn, err := kafkaconn.Open(ctx, connConfig(c.profile.Kafka, c.prompt))
-	if err != nil {
+	switch {
+	case err != nil && ctx.Err() != nil: // whoever asked stopped waiting: nobody knows
+		c.link.back(before)
+		return nil, err
+	case err != nil:
 		c.link.failed(err)
 		return nil, err
 	}

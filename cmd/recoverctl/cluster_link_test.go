@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -46,4 +47,31 @@ func TestASilentClusterIsNotCalledOk(t *testing.T) {
 	now.Advance(time.Hour)
 	ask()
 	want("ok", now.Now())
+}
+
+// Somebody who stops waiting while the brokers are connected to has learned nothing of
+// them.
+func TestAConnectionThatIsGivenUpIsNotCalledFailed(t *testing.T) {
+	proxy := kafkaproxy.Start(t, kafkatest.StartFake(t).Brokers()...)
+	held := proxy.Inject(t, kafkaproxy.Rule{Key: kafkaproxy.AnyKey, Times: kafkaproxy.Always, When: kafkaproxy.BeforeForward, Do: kafkaproxy.Hold()})
+	c := newCluster(config.Profile{Kafka: config.Kafka{Brokers: proxy.Brokers()}}, nil, clock.System{})
+	defer c.close()
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_, _ = c.DataTopic(ctx, "action-state") // what it says is not the matter here
+	}()
+	if _, err := held.Wait(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := c.connection().State; got != "connecting" {
+		t.Errorf("kafka %s while it is connected to", got)
+	}
+	cancel()
+	<-done
+	if got := c.connection().State; got != "not asked" {
+		t.Errorf("kafka %s, and nobody knows", got)
+	}
+	held.Release()
 }
