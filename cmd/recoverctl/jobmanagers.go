@@ -121,7 +121,8 @@ func (m *jobManagers) answered(rest string, read bool, err error) {
 		return
 	}
 	switch fault.KindOf(err) {
-	case fault.Cancelled: // nobody knows
+	case fault.Cancelled:
+		to.back(linkFacts{}) // what it was before the first question: nobody knows
 	case fault.NotFound, fault.Usage:
 		to.up()
 	default:
