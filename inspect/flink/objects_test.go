@@ -29,7 +29,7 @@ import (
 func client(tb testing.TB, s *s3test.Server) *objstore.Client {
 	tb.Helper()
 	c := objstore.New(objstore.Config{
-		Endpoint: s.URL, Region: "eu-west-1", PathStyle: true, Timeout: 5 * time.Second, Attempts: 2,
+		Endpoint: s.URL, Region: "eu-west-1", PathStyle: true, Timeout: time.Minute, Attempts: 2,
 		Keys: func(context.Context) (objstore.Keys, error) {
 			return objstore.Keys{ID: s3test.KeyID, Secret: secret.New(s3test.Secret)}, nil
 		},

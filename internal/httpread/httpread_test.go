@@ -180,7 +180,7 @@ func TestAServerThatHangs(t *testing.T) {
 		if fault.KindOf(err) != fault.Unreachable || !errors.Is(err, context.DeadlineExceeded) || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("error %v, kind %s, want %s", err, fault.KindOf(err), want)
 		}
-		if took := time.Since(begun); took > 3*time.Second {
+		if took := time.Since(begun); took > 30*time.Second {
 			t.Errorf("it took %s", took)
 		}
 	}

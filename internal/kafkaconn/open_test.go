@@ -31,7 +31,7 @@ import (
 // the sentence that an operator reads. Every case ends well before the request
 // timeout: no case waits longer than the dial timeout.
 func TestAnUnusableBrokerIsNamedInOneSentence(t *testing.T) {
-	const dial = 400 * time.Millisecond
+	const dial, patient = 400 * time.Millisecond, time.Minute
 	withTLS := &kafkaconn.TLS{}
 	login := &kafkaconn.SASL{Mechanism: "plain", Username: "ops", Password: secret.New("hunter2")}
 	tests := map[string]struct {
@@ -87,14 +87,18 @@ func TestAnUnusableBrokerIsNamedInOneSentence(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			addr := listen(t, tt.server)
+			limit := patient
+			if strings.Contains(tt.message, dial.String()) { // what never comes is waited for
+				limit = dial
+			}
 			began := time.Now()
 			_, err := kafkaconn.Open(t.Context(), kafkaconn.Config{
 				Brokers: []string{addr}, TLS: tt.tls, SASL: tt.sasl,
-				DialTimeout: dial, RequestTimeout: 20 * time.Second,
+				DialTimeout: limit, RequestTimeout: patient,
 			})
 			wantFault(t, err, tt.kind, tt.message, tt.hint)
-			if took := time.Since(began); took > dial+time.Second {
-				t.Errorf("it took %s with a dial timeout of %s", took, dial)
+			if took := time.Since(began); took > patient/2 {
+				t.Errorf("it took %s with a dial timeout of %s", took, limit)
 			}
 			if !strings.Contains(err.Error(), addr) {
 				t.Errorf("%q does not name the broker %s", err, addr)
@@ -111,7 +115,7 @@ func TestEveryBrokerThatWasTriedIsNamed(t *testing.T) {
 	closes := listen(t, func(net.Conn) {})
 	_, err := kafkaconn.Open(t.Context(), kafkaconn.Config{
 		Brokers:     []string{refused, "no-such-host.invalid:9092", closes},
-		DialTimeout: 2 * time.Second,
+		DialTimeout: time.Minute,
 	}, kafkaconn.WithDial(noSuchHost))
 	f := wantFault(t, err, fault.Unreachable, closes+" closed the connection", "kafka.brokers")
 	for _, want := range []string{refused + " refused the connection", "no-such-host.invalid:9092 has no address"} {
@@ -142,7 +146,7 @@ func TestOneBrokerThatFails(t *testing.T) {
 				Brokers: []string{tt.broker}, DialTimeout: 300 * time.Millisecond,
 			}, kafkaconn.WithDial(tt.dial))
 			wantFault(t, err, fault.Unreachable, tt.message, "kafka.brokers")
-			if took := time.Since(began); took > 2*time.Second {
+			if took := time.Since(began); took > kafkaconn.DefaultRequestTimeout/2 {
 				t.Errorf("it took %s", took)
 			}
 		})
@@ -154,11 +158,11 @@ func TestOpenEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(50*time.Millisecond, cancel)
 	began := time.Now()
-	_, err := kafkaconn.Open(ctx, kafkaconn.Config{Brokers: []string{addr}})
+	_, err := kafkaconn.Open(ctx, kafkaconn.Config{Brokers: []string{addr}, DialTimeout: time.Minute, RequestTimeout: time.Minute})
 	if fault.KindOf(err) != fault.Cancelled {
 		t.Errorf("kind %s, want cancelled: %v", fault.KindOf(err), err)
 	}
-	if took := time.Since(began); took > time.Second {
+	if took := time.Since(began); took > 30*time.Second {
 		t.Errorf("it took %s", took)
 	}
 }

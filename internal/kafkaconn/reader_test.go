@@ -66,7 +66,7 @@ func readsEveryRecordOnce(t *testing.T, cluster *kafkatest.Cluster) {
 	if err != nil || !fetches.Empty() {
 		t.Errorf("after the end: %d records, %v", fetches.NumRecords(), err)
 	}
-	if took := time.Since(began); took > 5*time.Second {
+	if took := time.Since(began); took > kafkaconn.DefaultRequestTimeout/2 {
 		t.Errorf("an empty poll took %s", took)
 	}
 }
@@ -104,7 +104,7 @@ func TestAReaderSaysWhatIsWrong(t *testing.T) {
 // A broker that goes away, or that leads no longer and nobody follows, ends a
 // read within the request timeout: a Reader never waits for ever.
 func TestAReaderThatNobodyAnswersGivesUp(t *testing.T) {
-	const limit = time.Second
+	const limit = 3 * time.Second
 	tests := map[string]struct {
 		breakIt func(*testing.T, *kafkatest.Fake)
 		message string
@@ -142,11 +142,11 @@ func TestAReaderThatNobodyAnswersGivesUp(t *testing.T) {
 			}
 			tt.breakIt(t, fake)
 			began := time.Now()
-			for err = nil; err == nil && time.Since(began) < 10*limit; {
+			for err = nil; err == nil && time.Since(began) < 20*limit; {
 				_, err = reader.Poll(t.Context(), 0)
 			}
 			wantFault(t, err, fault.Unreachable, tt.message, "")
-			if took := time.Since(began); took > 5*limit {
+			if took := time.Since(began); took > 10*limit {
 				t.Errorf("it took %s with a request timeout of %s", took, limit)
 			}
 		})
@@ -177,7 +177,7 @@ func TestAnAdvertisedAddressThatCannotBeReachedIsNamed(t *testing.T) {
 	if err := fake.Kfake().MoveTopicPartition(topic, 0, 1); err != nil {
 		t.Fatal(err)
 	}
-	conn, err := kafkaconn.Open(t.Context(), kafkaconn.Config{Brokers: brokers[:1], RequestTimeout: 2 * time.Second},
+	conn, err := kafkaconn.Open(t.Context(), kafkaconn.Config{Brokers: brokers[:1], RequestTimeout: 5 * time.Second},
 		kafkaconn.WithDial(func(ctx context.Context, network, addr string) (net.Conn, error) {
 			if addr != brokers[0] {
 				return refuse(ctx, network, addr)
@@ -195,8 +195,8 @@ func TestAnAdvertisedAddressThatCannotBeReachedIsNamed(t *testing.T) {
 	}
 	f := conn.Explain(err, kafkaconn.ListOffsets, kafkaconn.Partition(topic, 0))
 	wantFault(t, f, fault.Unreachable, "broker "+brokers[1]+", an address that the cluster advertises", "")
-	if took := time.Since(began); took > 4*time.Second {
-		t.Errorf("it took %s with a request timeout of 2s", took)
+	if took := time.Since(began); took > 30*time.Second {
+		t.Errorf("it took %s with a request timeout of 5s", took)
 	}
 }
 

@@ -19,7 +19,7 @@ import (
 var Start = time.Date(2024, time.May, 14, 14, 3, 0, 0, time.UTC)
 
 // settleLimit is when a command counts as one that never ends.
-const settleLimit = 10 * time.Second
+const settleLimit = time.Minute
 
 // Driver holds a shell and what it is still doing. It is used from one
 // goroutine.

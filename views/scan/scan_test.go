@@ -64,7 +64,7 @@ func pending(first int64) inspect.ActionCalls {
 // until waits for a state, as Follow brings them.
 func until(t *testing.T, s *scan.Scan, want string, is func(scan.State) bool) scan.State {
 	t.Helper()
-	deadline := time.Now().Add(5 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for {
 		state := s.State()
 		if is(state) {

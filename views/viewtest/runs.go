@@ -184,15 +184,15 @@ func (d doer) Do(ctx context.Context, p *actions.StepProgress) (string, error) {
 	return "as the plan has it", nil
 }
 
-// Until waits until a run is as it should be; it fails after three seconds.
+// Until waits until a run is as it should be; it fails after a minute.
 func Until(t interface {
 	Helper()
 	Fatalf(string, ...any)
 }, what string, holds func() bool) {
 	t.Helper()
-	for end := time.Now().Add(3 * time.Second); !holds(); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(time.Minute); !holds(); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("before %s three seconds passed", what)
+			t.Fatalf("before %s a minute passed", what)
 		}
 	}
 }

@@ -169,7 +169,7 @@ func TestTheHubGoesOn(t *testing.T) {
 	if err := in.Hub().SetJob(`{"id":"new","version":1,"operators":[{"id":"read","kind":"source"}],"sources":[{"operator_id":"read","input_type":"kafka"}]}`, "running", "node-a"); err != nil {
 		t.Fatal(err)
 	}
-	end := time.Now().Add(10 * time.Second)
+	end := time.Now().Add(time.Minute)
 	for {
 		d := job(t, hub, "new")
 		if *d.Job.Observed == "running" {

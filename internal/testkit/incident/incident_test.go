@@ -148,7 +148,7 @@ func TestTheClusterHoldsTheRecordsWithTheirTimes(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(client.Close)
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	next := map[int32]int64{}
 	oldest := now

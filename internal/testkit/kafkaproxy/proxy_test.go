@@ -230,7 +230,7 @@ func ping(t *testing.T, client *kgo.Client, node int32) error {
 
 func until(t *testing.T, what string, done func() bool) {
 	t.Helper()
-	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		if done() {
 			return
 		}

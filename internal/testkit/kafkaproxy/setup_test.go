@@ -107,7 +107,7 @@ func (s *stage) only(key kmsg.Key) kafkaproxy.Request {
 
 func (s *stage) wait(f *kafkaproxy.Fault) kafkaproxy.Request {
 	s.Helper()
-	ctx, cancel := context.WithTimeout(s.Context(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(s.Context(), time.Minute)
 	defer cancel()
 	r, err := f.Wait(ctx)
 	if err != nil {
@@ -118,7 +118,7 @@ func (s *stage) wait(f *kafkaproxy.Fault) kafkaproxy.Request {
 
 func (s *stage) await(wanted func(kafkaproxy.Request) bool) kafkaproxy.Request {
 	s.Helper()
-	ctx, cancel := context.WithTimeout(s.Context(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(s.Context(), time.Minute)
 	defer cancel()
 	r, err := s.proxy.Await(ctx, wanted)
 	if err != nil {

@@ -452,13 +452,11 @@ func set(t *testing.T, c *kafkatest.Cluster, topic, key, value string) {
 		t.Fatal(err)
 	}
 	// A broker that acknowledged a setting may not act on it yet.
-	for range 200 {
-		if settingsOf(t, c, topic)[key].MaybeValue() == value {
-			return
+	for end := time.Now().Add(time.Minute); settingsOf(t, c, topic)[key].MaybeValue() != value; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%s of topic %s does not become %s", key, topic, value)
 		}
-		time.Sleep(10 * time.Millisecond)
 	}
-	t.Fatalf("%s of topic %s does not become %s", key, topic, value)
 }
 
 func settingsOf(t *testing.T, c *kafkatest.Cluster, topic string) map[string]*kadm.Config {
