@@ -49,7 +49,13 @@ func Write(to io.WriterAt, l Log) (int64, error) {
 	entries := w.tree(w.leaves(l))
 	meta := w.put(cursorLeaf(l.Cursor))
 	tables := w.put(tablesLeaf(entries, l.Entries, meta))
-	header := w.header(tables, l.Clean)
+	var system *node
+	if l.Clean {
+		allocator := w.put(allocatorLeaf())
+		n := w.put(systemLeaf(allocator))
+		system = &n
+	}
+	header := w.header(tables, system)
 	w.write(header, 0)
 	return int64(w.next+1) * pageSize, w.err
 }
@@ -171,15 +177,35 @@ func cursorLeaf(cursor uint64) []byte {
 	return binary.LittleEndian.AppendUint64(append(b, "cursor"...), cursor)
 }
 
+// transaction is that of the one commit.
+const transaction = 7
+
+// allocatorLeaf is the one pair of the allocator's state that says of which
+// transaction it is; the state itself is left out.
+func allocatorLeaf() []byte {
+	b := binary.LittleEndian.AppendUint16([]byte{1, 0xff}, 1)
+	b = binary.LittleEndian.AppendUint32(b, uint32(8+allocatorKey+8))
+	b = append(b, 5, 0, 0, 0, 0)
+	return binary.LittleEndian.AppendUint64(b, transaction)
+}
+
+const allocatorKey = 5 // bytes: a kind and a number
+
+// systemLeaf is the list of the system's tables that a clean close leaves.
+func systemLeaf(allocator node) []byte {
+	return list([]string{"allocator_state"}, definition(&allocator, 1, allocatorKey, 0, "redb::AllocatorStateKey", "&[u8]"))
+}
+
 // tablesLeaf is the list of the two tables.
 func tablesLeaf(entries *node, count uint64, meta node) []byte {
-	values := [][]byte{
+	return list([]string{"entries", "meta"},
 		definition(entries, count, keySize, 0, "u64", "&[u8]"),
-		definition(&meta, 1, 0, 8, "&str", "u64"),
-	}
-	names := []string{"entries", "meta"}
-	b := binary.LittleEndian.AppendUint16([]byte{1, 0xff}, 2)
-	end := 4 + 4*2 + 4*2
+		definition(&meta, 1, 0, 8, "&str", "u64"))
+}
+
+func list(names []string, values ...[]byte) []byte {
+	b := binary.LittleEndian.AppendUint16([]byte{1, 0xff}, uint16(len(names)))
+	end := 4 + 4*len(names) + 4*len(values)
 	for _, name := range names {
 		end += len(name)
 		b = binary.LittleEndian.AppendUint32(b, uint32(end))
@@ -188,8 +214,13 @@ func tablesLeaf(entries *node, count uint64, meta node) []byte {
 		end += len(v)
 		b = binary.LittleEndian.AppendUint32(b, uint32(end))
 	}
-	b = append(append(b, names[0]...), names[1]...)
-	return append(append(b, values[0]...), values[1]...)
+	for _, name := range names {
+		b = append(b, name...)
+	}
+	for _, v := range values {
+		b = append(b, v...)
+	}
+	return b
 }
 
 // definition describes a table; a width of 0 is a variable one.
@@ -217,19 +248,20 @@ func definition(root *node, count uint64, key, value uint32, keyType, valueType 
 	return append(append(b, 1), valueType...)
 }
 
-// header is the first page, with the commit in slot 0.
-func (w *writer) header(tables node, clean bool) []byte {
+// header is the first page, with the commit in slot 0; one that was closed cleanly
+// where there are tables of the system.
+func (w *writer) header(tables node, system *node) []byte {
 	b := make([]byte, pageSize)
 	copy(b, "redb\x1a\x0a\xa9\x0d\x0a")
 	b[9] = 2
-	if clean {
+	if system != nil {
 		b[9] = 4
 	}
 	binary.LittleEndian.PutUint32(b[12:], pageSize)
 	binary.LittleEndian.PutUint32(b[20:], regionPages)
 	binary.LittleEndian.PutUint32(b[28:], uint32(w.next))
 	const slots, slotSize = 64, 128
-	for i, transaction := range []uint64{7, 6} {
+	for i, id := range []uint64{transaction, transaction - 1} {
 		s := b[slots+i*slotSize:][:slotSize]
 		s[0] = 3
 		if i == 0 {
@@ -237,8 +269,14 @@ func (w *writer) header(tables node, clean bool) []byte {
 			binary.LittleEndian.PutUint64(s[8:], tables.page)
 			copy(s[16:], tables.sum[:])
 			binary.LittleEndian.PutUint64(s[32:], 2)
+			if system != nil {
+				s[2] = 1
+				binary.LittleEndian.PutUint64(s[40:], system.page)
+				copy(s[48:], system.sum[:])
+				binary.LittleEndian.PutUint64(s[64:], 1)
+			}
 		}
-		binary.LittleEndian.PutUint64(s[104:], transaction)
+		binary.LittleEndian.PutUint64(s[104:], id)
 		sum := checksum(s[:112])
 		copy(s[112:], sum[:])
 	}
