@@ -38,6 +38,22 @@ type Profile struct {
 	Jobs         []Job
 }
 
+// Secrets are all that the profile and its jobs have, and zero ones for those that
+// are not set.
+func (p Profile) Secrets() []secret.Source {
+	var out []secret.Source
+	if login := p.Kafka.SASL; login != nil {
+		out = append(out, login.Password, login.SessionToken)
+	}
+	for _, o := range p.ObjectStores {
+		out = append(out, o.Credentials.AccessKey, o.Credentials.SecretKey, o.Credentials.SessionToken)
+	}
+	for _, j := range p.Jobs {
+		out = append(out, j.Flink.Token, j.Flink.Password, j.Fluss.Password, j.ArkFlow.Token)
+	}
+	return out
+}
+
 // Kafka says how the brokers of a profile are reached.
 type Kafka struct {
 	Brokers  []string // host or host:port

@@ -52,12 +52,7 @@ func (a *app) load() error {
 	if a.selection, err = loaded.Select("", ""); err != nil {
 		return err
 	}
-	if login := a.selection.Profile.Kafka.SASL; login != nil {
-		for _, warning := range append(login.Password.Warnings(), login.SessionToken.Warnings()...) {
-			fmt.Fprintf(a.err, "warning: %s\n", warning)
-		}
-	}
-	for _, source := range flinkSecrets(a.selection.Profile.Jobs) {
+	for _, source := range a.selection.Profile.Secrets() {
 		for _, warning := range source.Warnings() {
 			fmt.Fprintf(a.err, "warning: %s\n", warning)
 		}

@@ -138,18 +138,7 @@ func (a *app) header(to connections) tui.Header {
 // terminal, and remembers the answers for every later connection.
 func (a *app) askFirst(ctx context.Context) (secret.Prompter, error) {
 	typed := remembered{}
-	var sources []secret.Source
-	if login := a.selection.Profile.Kafka.SASL; login != nil {
-		sources = append(sources, login.Password, login.SessionToken)
-	}
-	sources = append(sources, flinkSecrets(a.selection.Profile.Jobs)...)
-	for _, j := range a.selection.Profile.Jobs {
-		sources = append(sources, j.ArkFlow.Token)
-	}
-	for _, o := range a.selection.Profile.ObjectStores {
-		sources = append(sources, secretsOf(o.Credentials)...)
-	}
-	for _, source := range sources {
+	for _, source := range a.selection.Profile.Secrets() {
 		if !source.Prompt {
 			continue
 		}

@@ -45,15 +45,6 @@ func (l flinkLogins) options(ctx context.Context, rest string) (flinkrest.Option
 	return o, nil
 }
 
-// flinkSecrets are where the secrets of a profile's JobManagers come from.
-func flinkSecrets(jobs []config.Job) []secret.Source {
-	var out []secret.Source
-	for _, j := range jobs {
-		out = append(out, j.Flink.Token, j.Flink.Password)
-	}
-	return out
-}
-
 // tlsOf reads the files of a section of that name.
 func tlsOf(section string, t config.TLS) (*tls.Config, error) {
 	const op = "read certificates"

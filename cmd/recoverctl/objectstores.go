@@ -73,11 +73,6 @@ func keysOf(c config.Credentials, prompt secret.Prompter) func(context.Context) 
 	}
 }
 
-// secretsOf are the sources of an object store's secrets.
-func secretsOf(c config.Credentials) []secret.Source {
-	return []secret.Source{c.AccessKey, c.SecretKey, c.SessionToken}
-}
-
 func (all *objectStores) each() []*objectStore {
 	return append(all.configured[:len(all.configured):len(all.configured)], all.others)
 }
