@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime/debug"
 
 	"github.com/recoverctl/recoverctl/internal/fault"
-	"github.com/recoverctl/recoverctl/internal/job"
 	"github.com/recoverctl/recoverctl/internal/journal"
 	"github.com/recoverctl/recoverctl/internal/safetext"
 )
@@ -187,9 +185,8 @@ func stageOr(err error, step Step) Stage {
 func guard(what string, do func() error) (err error) {
 	defer func() {
 		if value := recover(); value != nil {
-			cause := &job.PanicError{Value: value, Stack: debug.Stack()}
-			err = fault.Wrap(fault.Bug, "apply", cause, "step %s was stopped by a defect in this program", what).
-				WithHint("what was done by then stays done; report the defect with its stack")
+			err = fault.Wrap(fault.Bug, "apply", fault.Panicked(value), "step %s was stopped by a defect in this program", what).
+				WithHint("what was done by then stays done; report this sentence")
 		}
 	}()
 	return do()
