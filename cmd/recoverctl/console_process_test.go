@@ -79,7 +79,7 @@ func (o *operator) resizes(columns, rows uint16) {
 // sees waits until something is drawn after the last key.
 func (o *operator) sees(text string) {
 	o.t.Helper()
-	const patience = 20 * time.Second
+	const patience = time.Minute
 	if err := o.file.SetReadDeadline(time.Now().Add(patience)); err != nil {
 		o.t.Fatal(err)
 	}
@@ -317,7 +317,7 @@ func TestStoppingTheConsoleInTheMiddleOfAnApply(t *testing.T) {
 			o.proposes()
 			o.fills("demo/" + incident.Topic + " " + id[:8])
 			o.press(" ")
-			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			if _, err := held.Wait(ctx); err != nil {
 				t.Fatalf("no deletion was asked for: %v\n%q", err, o.seen.String()[o.from:])
@@ -371,7 +371,7 @@ func TestALockThatIsHeldIsToldByTheConsole(t *testing.T) {
 	o.proposes()
 	o.fills("demo/" + incident.Topic + " " + id[:8])
 	o.press(" ")
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	if _, err := held.Wait(ctx); err != nil {
 		t.Fatal(err)

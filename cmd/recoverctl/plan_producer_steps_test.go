@@ -85,7 +85,7 @@ func TestTheConsoleDeletesAnEntryInSteps(t *testing.T) {
 			frame := d.Frame()
 			return strings.Contains(frame, "step "+number+" waits for you:") || strings.Contains(frame, "step "+number+" waits for you, and it writes:")
 		}
-		for until := time.Now().Add(20 * time.Second); !shown(); {
+		for until := time.Now().Add(time.Minute); !shown(); {
 			if time.Now().After(until) {
 				t.Fatalf("step %s is not waited at:\n%s", number, d.Frame())
 			}

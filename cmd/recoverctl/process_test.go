@@ -88,7 +88,7 @@ func (s *screen) end() {
 // until reads what the program draws until it holds text.
 func (s *screen) until(tb testing.TB, text string) {
 	tb.Helper()
-	if err := s.file.SetReadDeadline(time.Now().Add(20 * time.Second)); err != nil {
+	if err := s.file.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
 		tb.Fatal(err)
 	}
 	buffer := make([]byte, 4096)

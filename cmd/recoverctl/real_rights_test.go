@@ -80,7 +80,7 @@ func (g *guarded) grant(r right) {
 
 // A broker learns of rights a moment after they were given.
 const (
-	patience = 60
+	patience = 600
 	learns   = 50 * time.Millisecond
 )
 

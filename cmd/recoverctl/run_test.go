@@ -63,7 +63,7 @@ func decodeAnswer[T any](t *testing.T, kind string, got outcome) answer[T] {
 // cleanupContext is for work after the test, whose own context has ended.
 func cleanupContext(t *testing.T) context.Context {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	t.Cleanup(cancel)
 	return ctx
 }

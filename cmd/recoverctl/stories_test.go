@@ -19,7 +19,7 @@ import (
 // a broker in this process here and, with the tag real, against Kafka.
 func TestStories(t *testing.T) {
 	t.Parallel()
-	stories(t, time.Second, func(t *testing.T) *kafkatest.Cluster { return kafkatest.StartFake(t).Cluster })
+	stories(t, 5*time.Second, func(t *testing.T) *kafkatest.Cluster { return kafkatest.StartFake(t).Cluster })
 }
 
 func stories(t *testing.T, limit time.Duration, cluster func(*testing.T) *kafkatest.Cluster) {

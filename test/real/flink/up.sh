@@ -80,7 +80,7 @@ start() {
 # ready waits until REST answers and the TaskManager is known to it. 1: the JobManager ended because a port was taken meanwhile.
 ready() {
   local i
-  for ((i = 0; i < 900; i++)); do
+  for ((i = 0; i < 2400; i++)); do
     case $(curl -s -m 2 "http://127.0.0.1:$rest/overview" || true) in *'"taskmanagers":1'*) return 0 ;; esac
     if ! kill -0 "${pids[0]}" 2>/dev/null; then
       grep -qi -e 'address already in use' -e 'Could not start rest endpoint on any port' "$dir/jobmanager.log" && return 1
@@ -94,7 +94,7 @@ ready() {
     sleep 0.2
   done
   tail -n 20 "$dir/jobmanager.log" "$dir/taskmanager.log" >&2
-  die "the cluster did not serve within three minutes"
+  die "the cluster did not serve within eight minutes"
 }
 
 main() {

@@ -117,7 +117,7 @@ stop() {
 # asks waits until it names two. 1: a port was taken meanwhile.
 ready() {
   local i name up
-  for ((i = 0; i < 900; i++)); do
+  for ((i = 0; i < 2400; i++)); do
     up=0
     for name in "${processes[@]}"; do
       if grep -q 'Successfully start Netty server' "$dir/$name/log"; then up=$((up + 1)); fi
@@ -132,7 +132,7 @@ ready() {
     sleep 0.2
   done
   tail -n 20 "$dir/coordinator/log" >&2
-  die "the cluster did not serve within three minutes"
+  die "the cluster did not serve within eight minutes"
 }
 
 # tend forgets the pid of what has ended, before another process gets it, and starts what a test wants back.

@@ -78,7 +78,7 @@ launch() {
 ready() {
   local log=$dir/$1/broker.log pid i
   pid=$(cat "$dir/$1/pid")
-  for ((i = 0; i < 1800; i++)); do
+  for ((i = 0; i < 4800; i++)); do
     grep -q 'Kafka Server started' "$log" && return 0
     if ! kill -0 "$pid" 2>/dev/null; then
       grep -qi 'address already in use' "$log" && return 1
@@ -88,7 +88,7 @@ ready() {
     sleep 0.1
   done
   tail -n 20 "$log" >&2
-  die "the $1 broker did not serve within three minutes"
+  die "the $1 broker did not serve within eight minutes"
 }
 
 start_plain() {
