@@ -68,7 +68,7 @@ func startFlussIncident(t *testing.T) flussIncident {
 
 func (in flussIncident) run(t *testing.T, args ...string) outcome {
 	t.Helper()
-	return commandIn(t, []string{"HOME=" + t.TempDir()}, "", append([]string{"--config", in.config, "-p", "orders", "--timeout", "3s"}, args...)...)
+	return commandIn(t, []string{"HOME=" + t.TempDir()}, "", append([]string{"--config", in.config, "-p", "orders", "--timeout", "30s"}, args...)...)
 }
 
 // end is where a bucket's log ends.

@@ -61,7 +61,7 @@ func startProducers(t *testing.T, settings map[string]string) (producerScene, *f
 	t.Cleanup(client.Close)
 	return producerScene{
 		t: t, client: client, log: log, state: t.TempDir(), producer: "orders-sink", table: producerTable, ends: ends,
-		flags: []string{"--fluss", strings.Join(c.Servers(), ","), "--table", producerTable, "--environment", "production", "--timeout", "3s"},
+		flags: []string{"--fluss", strings.Join(c.Servers(), ","), "--table", producerTable, "--environment", "production", "--timeout", "30s"},
 	}, c
 }
 

@@ -33,7 +33,7 @@ func TestRealJobManagersAnswers(t *testing.T) {
 		for _, scenario := range names {
 			t.Run(version+" "+scenario, func(t *testing.T) {
 				r := flinktest.Recorded{Dir: filepath.Join("..", "..", "internal", "flinkrest", "testdata"), Version: version}
-				client, err := flinkrest.New(flinkrest.Options{Address: r.Start(t, scenario), Timeout: 2 * time.Second})
+				client, err := flinkrest.New(flinkrest.Options{Address: r.Start(t, scenario), Timeout: time.Minute})
 				if err != nil {
 					t.Fatal(err)
 				}
