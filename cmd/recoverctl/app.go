@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"sync"
 
 	"github.com/recoverctl/recoverctl/actions/evidence"
 	"github.com/recoverctl/recoverctl/config"
@@ -176,15 +175,15 @@ type cluster struct {
 	prompt  secret.Prompter
 	clock   clock.Clock
 
-	mu    sync.Mutex // held while connecting
-	conn  *kafkaconn.Conn
-	store *kafka.Store
+	connecting chan struct{} // held while connecting; conn and store are its
+	conn       *kafkaconn.Conn
+	store      *kafka.Store
 
 	link link
 }
 
 func newCluster(p config.Profile, prompt secret.Prompter, c clock.Clock) *cluster {
-	return &cluster{profile: p, prompt: prompt, clock: c, link: link{clock: c}}
+	return &cluster{profile: p, prompt: prompt, clock: c, connecting: make(chan struct{}, 1), link: link{clock: c}}
 }
 
 // configured reports whether there is anything to connect to.
@@ -199,8 +198,12 @@ func (c *cluster) connection() tui.Connection {
 }
 
 func (c *cluster) open(ctx context.Context) (*kafka.Store, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	select {
+	case c.connecting <- struct{}{}:
+		defer func() { <-c.connecting }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 	if c.store != nil {
 		return c.store, nil
 	}
@@ -221,8 +224,8 @@ func (c *cluster) open(ctx context.Context) (*kafka.Store, error) {
 }
 
 func (c *cluster) close() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.connecting <- struct{}{}
+	defer func() { <-c.connecting }()
 	if c.conn != nil {
 		c.conn.Close()
 		c.conn, c.store = nil, nil

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -17,7 +18,7 @@ func TestASilentClusterIsNotCalledOk(t *testing.T) {
 	now := clock.NewFake(time.Date(2026, 3, 1, 14, 3, 0, 0, time.UTC))
 	proxy := kafkaproxy.Start(t, kafkatest.StartFake(t).Brokers()...)
 	profile := config.Profile{Kafka: config.Kafka{Brokers: proxy.Brokers()}}
-	profile.Kafka.Timeouts.Dial, profile.Kafka.Timeouts.Request = time.Second, 500*time.Millisecond
+	profile.Kafka.Timeouts.Dial, profile.Kafka.Timeouts.Request = time.Minute, 4*time.Second // but for one question all are answered
 	c := newCluster(profile, nil, now)
 	defer c.close()
 
@@ -73,5 +74,36 @@ func TestAConnectionThatIsGivenUpIsNotCalledFailed(t *testing.T) {
 	if got := c.connection().State; got != "not asked" {
 		t.Errorf("kafka %s, and nobody knows", got)
 	}
+	held.Release()
+}
+
+// Somebody who waits for a connection that another one makes can stop waiting.
+func TestWaitingForAConnectionCanBeGivenUp(t *testing.T) {
+	proxy := kafkaproxy.Start(t, kafkatest.StartFake(t).Brokers()...)
+	held := proxy.Inject(t, kafkaproxy.Rule{Key: kafkaproxy.AnyKey, Times: kafkaproxy.Always, When: kafkaproxy.BeforeForward, Do: kafkaproxy.Hold()})
+	c := newCluster(config.Profile{Kafka: config.Kafka{Brokers: proxy.Brokers()}}, nil, clock.System{})
+	defer c.close()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_, _ = c.DataTopic(ctx, "action-state") // it is given up as well
+	}()
+	if _, err := held.Wait(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	other, stop := context.WithCancel(t.Context())
+	stop()
+	if _, err := c.open(other); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+	select {
+	case <-done:
+		t.Error("the first one did not wait")
+	default:
+	}
+	cancel()
+	<-done
 	held.Release()
 }
