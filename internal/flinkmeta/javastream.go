@@ -65,21 +65,22 @@ type knownClass struct {
 }
 
 // knownClasses are those of the checkpoint properties.
-func knownClasses() map[string]knownClass {
-	properties := map[string]byte{"checkpointType": 'L'}
+var knownClasses = map[string]knownClass{
+	classProperties: {uid: uidProperties, flags: scSerial, fields: propertyFields()},
+	classCheckpoint: {uid: uidCheckpoint, flags: scSerial, fields: map[string]byte{"name": 'L', "sharingFilesStrategy": 'L'}},
+	classSavepoint:  {uid: uidSavepoint, flags: scSerial, fields: map[string]byte{"name": 'L', "formatType": 'L', "postCheckpointAction": 'L'}},
+	classEnum:       {flags: enumFlags},
+	classSharing:    {flags: enumFlags, constants: []string{"FORWARD_BACKWARD", "FORWARD", "NO_SHARING"}},
+	classFormat:     {flags: enumFlags, constants: []string{FormatCanonical, FormatNative}},
+	classPostAction: {flags: enumFlags, constants: []string{"NONE", "SUSPEND", "TERMINATE"}},
+}
+
+func propertyFields() map[string]byte {
+	fields := map[string]byte{"checkpointType": 'L'}
 	for _, f := range new(Properties).flags() {
-		properties[f.name] = 'Z'
+		fields[f.name] = 'Z'
 	}
-	enum := func(constants ...string) knownClass { return knownClass{flags: enumFlags, constants: constants} }
-	return map[string]knownClass{
-		classProperties: {uid: uidProperties, flags: scSerial, fields: properties},
-		classCheckpoint: {uid: uidCheckpoint, flags: scSerial, fields: map[string]byte{"name": 'L', "sharingFilesStrategy": 'L'}},
-		classSavepoint:  {uid: uidSavepoint, flags: scSerial, fields: map[string]byte{"name": 'L', "formatType": 'L', "postCheckpointAction": 'L'}},
-		classEnum:       enum(),
-		classSharing:    enum("FORWARD_BACKWARD", "FORWARD", "NO_SHARING"),
-		classFormat:     enum(FormatCanonical, FormatNative),
-		classPostAction: enum("NONE", "SUSPEND", "TERMINATE"),
-	}
+	return fields
 }
 
 func (j *javaReader) refuse(format string, args ...any) {
@@ -122,7 +123,7 @@ func (j *javaReader) value() any {
 		constant, ok := j.value().(string)
 		if o.constant = constant; !ok {
 			j.refuse("a constant of %s has no name", quote(o.class))
-		} else if known, ok := knownClasses()[o.class]; ok && !slices.Contains(known.constants, constant) {
+		} else if known, ok := knownClasses[o.class]; ok && !slices.Contains(known.constants, constant) {
 			j.refuse("%s has no constant %s", o.class, quote(constant))
 		}
 		return o
@@ -203,7 +204,7 @@ func (j *javaReader) classDesc() *javaClass {
 	uid := uint64(j.I64("Java serial version"))
 	j.handles = append(j.handles, c)
 	c.flags = j.U8("Java class flags")
-	known, ok := knownClasses()[c.name]
+	known, ok := knownClasses[c.name]
 	switch {
 	case !ok:
 		j.foreign = cmp.Or(j.foreign, c.name)
