@@ -106,6 +106,9 @@ func TestFilesThatAStartReadsOtherwise(t *testing.T) {
 			if f.LogFault != nil {
 				t.Fatal(f.LogFault)
 			}
+			if stops := slices.Contains(c.problems, arkflow.ProblemFileUnopenable); stops != strings.HasPrefix(f.Log.Headline(), "an engine may not get over") {
+				t.Errorf("%s", f.Log.Headline())
+			}
 			if got := problemCodes(*f.Log); !slices.Equal(got, append([]string{}, c.problems...)) {
 				t.Fatalf("%v: %+v", got, f.Log.Problems)
 			}

@@ -62,8 +62,8 @@ func lostByLog(f Facts) answer {
 		return holds(evidence("%s", safetext.Error(f.LogFault)), "node %s is %s, and a log of it can't be opened by any engine: that ends the whole process, with every stream", safetext.Of(n.ID), n.State.Or(""))
 	case f.Log == nil:
 		return unasked("%s is %s: whether one of its logs can't be opened shows when it is read (--wal)", n.ID, n.State.Or(""))
-	case f.Log.any(ProblemRefused, ProblemFileShort, ProblemManifestInvalid):
-		return holds(append(evidence("%s is %s", n.ID, n.State.Or("")), f.Log.has("", ProblemRefused, ProblemFileShort, ProblemManifestInvalid).evidence...),
+	case f.Log.any(stopping...):
+		return holds(append(evidence("%s is %s", n.ID, n.State.Or("")), f.Log.has("", stopping...).evidence...),
 			"node %s is %s, and the log at %s can't be opened by its engine: that ends the whole process, with every stream", safetext.Of(n.ID), n.State.Or(""), safetext.Of(f.Log.Place))
 	}
 	return isClear("the log that was read can be opened")

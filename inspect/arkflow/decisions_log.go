@@ -65,8 +65,8 @@ func (l *WriteAheadLog) any(codes ...string) bool {
 // damaged reports whether what lies in the replay window may not be what was
 // written.
 func (l *WriteAheadLog) damaged() bool {
-	return l.any(ProblemGap, ProblemUndecodable, ProblemPage, ProblemSlot, ProblemRolledBack, ProblemRefused, ProblemFileShort, ProblemManifestInvalid, ProblemManifestMissing,
-		ProblemSegmentCorrupt, ProblemSealedPastTail, ProblemOverlap, ProblemOutOfOrder, ProblemNotRead, ProblemSegmentTorn) || l.Partial || l.MoreGaps || len(l.Corrupt) > 0
+	return l.any(ProblemGap, ProblemUndecodable, ProblemPage, ProblemSlot, ProblemRolledBack, ProblemManifestMissing,
+		ProblemSegmentCorrupt, ProblemSealedPastTail, ProblemOverlap, ProblemOutOfOrder, ProblemNotRead, ProblemSegmentTorn) || l.Partial || l.MoreGaps || len(l.Corrupt) > 0 || l.any(stopping...)
 }
 
 func (l *WriteAheadLog) known() bool { return l.Cursor != nil && l.Tail != nil }
@@ -135,7 +135,7 @@ func logRows() []row {
 					return unasked("the file's header could not be read")
 				case l.File.CleanClose:
 					return isClear("the file was closed cleanly")
-				case l.any(ProblemPage, ProblemSlot, ProblemRolledBack, ProblemRefused, ProblemFileShort):
+				case l.any(ProblemPage, ProblemSlot, ProblemRolledBack) || l.any(stopping...):
 					return isClear("the file was not closed, and is not whole: see the other rows")
 				}
 				return holds(evidence("transaction %s", sequence(l.File.Transaction)), "the file was not closed: its writer was killed, or has it open now")
@@ -162,8 +162,8 @@ func logRows() []row {
 					return holds([]string{safetext.Error(f.LogFault).String()}, "the engine's process ends on it, with every stream of the node: %s", safetext.Error(f.LogFault))
 				}
 				return files(withLog(func(_ Facts, l *WriteAheadLog) answer {
-					if l.any(ProblemFileShort) {
-						return isClear("the file is too short, see there")
+					if l.any(ProblemFileShort, ProblemFileUnopenable) {
+						return isClear("a commit is whole, and the length of the file is what stops an engine: see there")
 					}
 					return l.has("the engine's process ends on it, with every stream of the node", ProblemRefused)
 				}))(f)

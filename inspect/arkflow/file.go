@@ -272,13 +272,13 @@ func (l *WriteAheadLog) judgeLength(r *fileReading) {
 			start = "an engine with redb 2 panics at its start; one with redb 4 refuses it after a clean close, and else may go on with what is left"
 		}
 		l.problem(ProblemFileShort, inspect.SeverityError, nil, "Copy the entries out, then restore the file from a copy: every stream of the node goes down with this one.",
-			"the file is %s bytes shorter than its header says: %s", figures.Group(v.Short), start)
+			"the file is %s shorter than its header says: %s", figures.Count(v.Short, "byte", "bytes"), start)
 	case v.Cut > 0:
 		l.problem(ProblemFileUnopenable, inspect.SeverityError, nil,
 			fmt.Sprintf("Copy the file away. Restore it from a copy, or cut it to %s bytes: every stream of the node goes down with this one.", figures.Group(v.Cut)),
-			"the file is %s bytes longer than its header says, and no engine opens it so, although its entries can be read", figures.Group(v.Long))
+			"the file is %s longer than its header says, and no engine opens it so, although its entries can be read", figures.Count(v.Long, "byte", "bytes"))
 	case v.Long > 0 && !r.header.Recovery:
-		l.problem(ProblemFileLong, inspect.SeverityInfo, nil, "Nothing: an engine opens it.", "the file is %s bytes longer than its header says", figures.Group(v.Long))
+		l.problem(ProblemFileLong, inspect.SeverityInfo, nil, "Nothing: an engine opens it.", "the file is %s longer than its header says", figures.Count(v.Long, "byte", "bytes"))
 	}
 }
 

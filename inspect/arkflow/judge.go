@@ -219,8 +219,20 @@ func (l *WriteAheadLog) suspectIn(w Window) (n uint64) {
 	return n
 }
 
+// stopping are the problems that an engine ends on at its start, with every stream of
+// its node.
+var stopping = []string{ProblemRefused, ProblemFileShort, ProblemFileUnopenable, ProblemManifestInvalid}
+
 // Headline is the log in one sentence: what decides first.
 func (l *WriteAheadLog) Headline() string {
+	if l.any(stopping...) {
+		return "an engine may not get over this log at all; otherwise " + l.replayed()
+	}
+	return l.replayed()
+}
+
+// replayed is what a start makes of the log.
+func (l *WriteAheadLog) replayed() string {
 	switch {
 	case !l.Stable:
 		return "the log changes under every try to read it: no cursor is given"

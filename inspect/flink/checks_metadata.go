@@ -67,7 +67,7 @@ func (b *builder) checkMetadata() {
 		format = " in " + string(b.point.Format) + " format"
 	}
 	b.add("M9", inspect.SeverityInfo, "", "%s%s, checkpoint id %d, metadata version %d", b.point.Kind, format, b.md.CheckpointID, b.md.Version)
-	if p.Unknown != "" {
+	if p.Unknown != "" && p.Kind == flinkmeta.KindUnknown {
 		b.add("M9", inspect.SeverityWarning, "take the kind from where the folder lies",
 			"the checkpoint properties could not be understood (%s): whether this is a checkpoint or a savepoint is taken from the folder's name", safetext.Of(p.Unknown))
 	}
@@ -81,7 +81,7 @@ func (b *builder) checkMetadata() {
 	}
 	if p.Behind > 0 {
 		b.add(flinkmeta.CheckTail, inspect.SeverityWarning, "find out what wrote over this file or appended to it",
-			"%d bytes follow the checkpoint properties: Flink does not look at them", p.Behind)
+			"%s behind the checkpoint properties: Flink does not look at them", figures.Count(p.Behind, "byte", "bytes"))
 	}
 	seen := map[flinkmeta.OperatorID]int{}
 	for _, o := range b.md.Operators {

@@ -201,7 +201,7 @@ func TestBytesBehindTheMetadata(t *testing.T) {
 	if err != nil || len(p.Markers) != 2 {
 		t.Fatalf("%d markers, %v", len(p.Markers), err)
 	}
-	if c := check(t, p, "M6"); c.Severity != inspect.SeverityWarning || !strings.Contains(c.Message, "9 bytes follow") {
+	if c := check(t, p, "M6"); c.Severity != inspect.SeverityWarning || !strings.Contains(c.Message, "9 bytes behind") {
 		t.Errorf("%+v", c)
 	}
 }

@@ -25,8 +25,8 @@ type Properties struct {
 	// Null: the writer stored no properties, as the State Processor API does.
 	Null bool
 	// Unknown says what could not be understood in them. It is not an error:
-	// the rest of the file is sound, but Kind is not known, nor whether Flink reads
-	// them.
+	// the rest of the file is sound, but whether Flink reads them is not known, and
+	// Kind may not be.
 	Unknown string
 	// Refused says why Flink 1.16 to 2.3 does not read them, and with them no part of
 	// the file.

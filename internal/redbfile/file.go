@@ -142,7 +142,7 @@ func (f *File) Salvage(ctx context.Context, visit func(t *Table, key, value []by
 // look at any checksum: after a clean close, and as long as nothing was committed
 // since, though a writer had opened the file again. A file of format 3 whose
 // allocator's state is not known is repaired, however it was closed. The error is
-// that of ctx.
+// that of ctx, or an *Error of the reader.
 func (f *File) trusted(ctx context.Context) (bool, error) {
 	p, clean := f.Slots[f.Primary], !f.Recovery && f.size == f.length()
 	switch {
